@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What src/elf says about a file, as text: the other side of the tests that compare it with nm, readelf, c++filt.
+/* Prints what src/elf reads from a file as text, for tests that compare it with nm, readelf and
+ * c++filt.
  *
- *   print-elf build-id|link|crc|count FILE
- *   print-elf find|bounds|entry|address FILE   reads hex numbers from standard input, one answer a line
- *   print-elf demangle                         reads names
+ *     print-elf build-id|link|crc|count FILE
+ *     print-elf find|bounds|entry|address FILE   reads hex numbers, one per line
+ *     print-elf demangle                         reads names
  */
 
 #include "elf/elf.h"

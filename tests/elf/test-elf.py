@@ -206,7 +206,7 @@ class Elf(unittest.TestCase):
 
     @unittest.skipUnless(IS_64, "changes the headers of 64-bit files")
     def test_without_section_headers(self):
-        """What `sstrip` leaves: segments alone."""
+        """A file after `sstrip`: segments alone."""
         path = self.copy()
         data = bytearray(pathlib.Path(path).read_bytes())
         data[40:48] = struct.pack(ORDER + "Q", len(data) + 4096)
@@ -216,7 +216,8 @@ class Elf(unittest.TestCase):
 
     @unittest.skipUnless(IS_64, "changes the headers of 64-bit files")
     def test_compressed_symbols(self):
-        """SHF_COMPRESSED on .strtab, by hand: no tool compresses it, but the format allows it. What is not what it says has no names."""
+        """Compresses .strtab (SHF_COMPRESSED) by hand: no tool does this, but the format allows it. Invalid
+        contents give no names."""
         def broken(packed):
             return packed[:-1] + bytes([packed[-1] ^ 1])
 

@@ -146,7 +146,7 @@ class Page:
         self.call('Input.insertText', text=text)
 
     def middle(self, expression):
-        """Where the middle of an element is."""
+        """Returns the coordinates of the middle of an element."""
         box = self.js(f'(() => {{ const b = ({expression}).getBoundingClientRect();'
                       'return [b.x + b.width / 2, b.y + b.height / 2]; })()')
         return box

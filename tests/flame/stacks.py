@@ -29,7 +29,7 @@ class Profile:
         return 100 * hits / self.total()
 
     def rows(self):
-        """What draw-flame reads: merged, children by name."""
+        """Returns the input of draw-flame: merged, children sorted by name."""
         root = {'total': 0, 'children': {}}
         for frames, weight in self.stacks:
             at = root

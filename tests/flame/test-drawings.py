@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the drawings of flame graphs hold, read by parsers that are not ours."""
+"""Reads drawings of flame graphs with parsers that are not ours, and checks their contents."""
 import html.parser
 import json
 import re

@@ -115,7 +115,7 @@ test_ids (void)
   g_assert_cmpuint (process->n_threads, ==, 3);
   g_assert_cmpint (store->processes.thread_ids[process->first_thread + 1], ==, 13);
   g_assert_cmpuint (store->processes.n, ==,
-                    6); /* a, b, c, d-0, e-x: each its own, and nobody */
+                    6); /* a, b, c, d-0, e-x: one process each, and processes without a name */
 }
 
 static void
@@ -171,7 +171,7 @@ test_leaves_others_alone (void)
       g_autoptr (Store) store =
           import (others[i].bytes, (gssize) others[i].size, &report, &error);
 
-      g_assert_null (report.format); /* so the store says what is wrong with it */
+      g_assert_null (report.format); /* so the store reports what is wrong */
       g_assert_null (store);
       g_assert_nonnull (error);
     }

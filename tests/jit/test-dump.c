@@ -123,7 +123,7 @@ make_whole (bool is_swapped, uint64_t flags)
   put_prefix (&made, 77, 24, 2600); /* of a later version */
   put (&made, 1, 8);
   put_move (&made, 3000, 0x1000, 0x3000, 16, 1);
-  put_move (&made, 3100, 0x1000, 0x4000, 16, 99); /* of what nobody knows */
+  put_move (&made, 3100, 0x1000, 0x4000, 16, 99); /* of an unknown function */
   put_load (&made, 4000, 0x1000, 16, 3, "replaced");
   put_prefix (&made, 3, 16, 5000);
   put_load (&made, 6000, 0x5000, 16, 4, "behind the end");
@@ -164,7 +164,7 @@ write_file (const Made *made)
   return fd;
 }
 
-/* The bytes of each function that the lines tell of, and the line of the first, also where it was moved. */
+/* The bytes of each function with lines, and its first line, also after it was moved. */
 static void
 test_finds_code (void)
 {
@@ -259,7 +259,8 @@ test_finds_code_in_changed (void)
   g_byte_array_unref (made.bytes);
 }
 
-/* Of a clock that nobody can compare with that of the recording: the order is all there is. */
+/* A clock that cannot be compared with that of the recording: only the order of records
+ * counts. */
 static void
 test_other_clock (void)
 {
@@ -406,7 +407,7 @@ test_large_numbers (void)
   put (&made, 0xfffffffe, 8);
   put (&made, 1, 8);
   put_text (&made, "top");
-  put_load (&made, 6, 0x5000, 0, 2, "moved"); /* without extent: nobody knows it */
+  put_load (&made, 6, 0x5000, 0, 2, "moved"); /* size 0: unknown */
   put_move (&made, 6, 0x5000, 0x1000, 1, 2);
   put_prefix (&made, 0, 56 + 6, 7);
   put (&made, 1, 4);

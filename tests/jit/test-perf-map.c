@@ -27,7 +27,7 @@ static const Case cases[] = {
   { "10 20 a\n30 40 ", "10 20 0 a\n" },
   { "10 20 a\n30 4", "10 20 0 a\n" },
   { "", "" },
-  /* What is no line, and code of no extent or beyond the end of all addresses. */
+  /* Invalid lines, and code without size or beyond the last address. */
   { "\n# comment\n10 20\n10  20 x\n-1 20 x\nzz 20 x\n10 20 good\n", "10 20 0 good\n" },
   { "10 0 x\nffffffffffffffff 2 x\nfffffffffffffff0 f top\n1ffffffffffffffff 1 x\n",
     "fffffffffffffff0 f 0 top\n" },

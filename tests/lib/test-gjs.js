@@ -43,7 +43,7 @@ function reads(path) {
     assertEqual(document.lookup_process(10).get_command_line(), '/usr/bin/example --run', 'process');
 }
 
-// What a bulk accessor gives: one call for all items.
+// Returns the result of a bulk accessor: one call for all items.
 function numbers(bytes) {
     const data = bytes.toArray();
     return Array.from(new BigInt64Array(data.buffer, data.byteOffset, data.byteLength / 8), Number);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an installation gives to other people's programs: every header compiles alone, as C and as C++, without
-warnings; pkg-config finds libraries that a program links and runs with; the examples build and run.
+"""Uses an installation as other projects do: every header compiles alone, as C and as C++, without warnings;
+a program links and runs with the libraries that pkg-config finds; the examples build and run.
 
 usage: test-installed.py BUILD_DIRECTORY
 """

@@ -60,7 +60,7 @@ def children(frame):
 
 
 def numbers(data, kind='q'):
-    """What a bulk accessor gives: one call for all items."""
+    """Returns the result of a bulk accessor: one call for all items."""
     return memoryview(data.get_data()).cast(kind).tolist()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A GTK 4 window that draws itself anew some times and ends, without a screen: GTK's own server for browsers is started for it.
-Status 77 where GTK 4, its introspection data or that server is not installed."""
+"""A GTK 4 window that redraws itself several times and ends. It needs no screen, because it starts GTK's
+Broadway server. Status 77 if GTK 4, its introspection data or that server is not installed."""
 import os
 import shutil
 import signal

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands for GNOME Shell on the session bus: `shell-peer.py COMMAND…` owns its name, runs the command and ends with its status. To who
-asks org.gnome.Sysprof3.Profiler there it writes what a compositor says: marks, counters, and lines of a log. Status 77
-without PyGObject."""
+"""Simulates GNOME Shell on the session bus: `shell-peer.py COMMAND…` owns its name, runs the command and
+exits with its status. A recorder that calls org.gnome.Sysprof3.Profiler there gets the capture of a
+compositor: marks, counters, and log lines. Status 77 without PyGObject."""
 import os
 import pathlib
 import subprocess

@@ -129,7 +129,7 @@ class Recorder(Case):
         return self.decode(self.path('out'))
 
     def reported(self, program, *arguments):
-        """What the program reported, without what differs from run to run."""
+        """Returns the output of the program without parts that differ from run to run."""
         capture = self.record(program, *arguments)
         own = [f for f in capture.frames if f['type'] in ('mark', 'log', 'allocation', 'sample')]
         pids = {f['pid'] for f in own}
@@ -146,7 +146,8 @@ class Recorder(Case):
 
     def test_programs_are_interchangeable(self):
         ours, theirs = self.reported(TARGET, 'all'), self.reported(PEER_TARGET, 'all')
-        # Through the ring, every kind: else two programs that say nothing would be alike, too.
+        # All kinds of frames arrive through the ring; otherwise two programs without output would be equal,
+        # too.
         self.assertEqual(collections.Counter(f['type'] for f in ours),
                          {'mark': 4, 'log': 2, 'sample': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1})
         self.assertEqual(ours, theirs)
@@ -158,7 +159,7 @@ class Recorder(Case):
         self.assertEqual(ours, theirs)
 
     def test_more_than_a_ring_holds_arrives(self):
-        # The peer's collector drops what does not fit at once; ours gives the recorder time.
+        # The collector of Sysprof 3.46 drops frames that do not fit at once; ours gives the recorder time.
         self.assertEqual([f['time'] for f in self.reported(TARGET, 'marks', '20000')], list(range(20000)))
 
     def test_child_reports_as_itself(self):

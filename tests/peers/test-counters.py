@@ -60,7 +60,7 @@ MACHINE = {
     'proc/77/fdinfo/3': 'drm-driver: i915\ndrm-client-id: 1\ndrm-pdev: 0000:00:02.0\ndrm-resident-system0: 8 MiB\ndrm-engine-video: 5 ns\n',
     'proc/77/fdinfo/4': 'drm-driver: amdgpu\ndrm-client-id: 1\ndrm-pdev: 0000:03:00.0\ndrm-memory-vram: 64 MiB\ndrm-engine-gfx: 7 ns\n',
 }
-# What does not change, as the texts have it.
+# Values that do not change, as in the files.
 VALUES = {
     ('CPU Frequency', 'CPU 0'): (50, '%'),
     ('CPU Frequency', 'CPU 1'): (100, '%'),
@@ -76,7 +76,7 @@ VALUES = {
     ('GPU Memory', 'system0 (mpv 77)'): (8 << 20, 'bytes'),
     ('GPU Memory', 'vram (0000:03:00.0)'): (64 << 20, 'bytes'),
 }
-# What comes of two readings: of texts that stay the same nothing.
+# Values computed from two readings: none from files that stay the same.
 GROWTH = {
     ('Memory Events', 'Major Faults'): 'events',
     ('Disk', 'Total Reads (nvme0n1)'): 'operations',

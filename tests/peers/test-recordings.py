@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real recordings cross over, both ways, to Debian's sysprof 3.46: ours are read by its library frame by frame and joined by
-its --merge, those that it recorded are opened by our programs.
+"""Exchanges real recordings with Debian's sysprof 3.46, both ways. Its library reads ours frame by frame and
+its --merge joins them; our programs open its recordings.
 
-What is right is what tests/data/decoder.py finds, a decoder written from the description of the format.
+Expected values come from tests/data/decoder.py, a decoder written from the description of the format.
 
-usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET PEER_DUMP PEER_TARGET
+usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET
+PEER_DUMP PEER_TARGET
 """
 import collections
 import gzip
@@ -46,16 +47,16 @@ def report(path, view, *options):
     return json.loads(result.stdout)
 
 
-# What our joins unpack, and write in a row.
+# Frames that our joins unpack and write in a row.
 LISTS = ('__found__', '__unwind__', '__unnamed__', '__lines__', '__threads__')
 # Of captures of one boot the first keeps its lists.
 KERNEL_LISTS = ('/proc/kallsyms', '__ksymbols__', '__modules__')
 
 
 def made_of(capture):
-    """Number of frames by type, but for those which our joins make anew (names of addresses, a table of symbols and
-    the timestamp in front of it, lists) or keep of one capture only:
-    what samples were taken on."""
+    """Returns the number of frames by type, without those that our joins rewrite (names of addresses, the
+    symbol table with its timestamp, lists) or keep of one capture only (the CPUs on which samples were
+    taken)."""
     return collections.Counter(f['type'] for f in capture.frames if f['type'] not in ('jitmap', 'timestamp', 'frame-index')
                                and f.get('path') not in ('__symbols__', '__events__')
                                and f.get('path', '').removesuffix('.gz') not in LISTS + KERNEL_LISTS)
@@ -71,7 +72,8 @@ def decode_list(every, name):
 
 
 def comparable(frame):
-    """What the peer's join leaves as it is: it numbers counters anew, and knows of no build ids."""
+    """The parts that --merge of Sysprof 3.46 does not change: it renumbers counters, and does not know build
+    IDs."""
     frame = {k: v for k, v in frame.items() if k not in ('at', 'len', 'build_id')}
     if frame['type'] == 'ctrset':
         frame['values'] = [v for _, v in frame['values']]
@@ -113,8 +115,8 @@ class Case(unittest.TestCase):
 class Ours(Case):
     @classmethod
     def setUpClass(cls):
-        """Under a name that nobody else's program has: recordings are of the whole machine, where others may record the same one, which
-        may have its names in the one recording, and none in the other."""
+        """With a file name that no other program has: recordings are of the whole machine, and a second
+        recording of it may have names that the first one does not have."""
         folder = tempfile.TemporaryDirectory(prefix='sysprof-peers-')
         cls.addClassCleanup(folder.cleanup)
         cls.busy = shutil.copy(BUSY, os.path.join(folder.name, f'own-{os.getpid()}'))
@@ -125,8 +127,8 @@ class Ours(Case):
         return path
 
     def record_for_join(self, name='a', *options):
-        """Deep stacks of whatever else runs would stay whole, in frames at which the peer's --merge writes beyond its buffer: what it
-        then dies of has nothing to do with what it reads."""
+        """Deep stacks of other programs would stay complete, in frames at which --merge of Sysprof 3.46
+        writes beyond its buffer. Its crash would not depend on the input that this test is about."""
         return self.record(name, '--call-depth', str(DEPTH), *options)
 
     def test_peer_reads_every_frame(self):
@@ -203,7 +205,7 @@ class Ours(Case):
         self.assert_joined(of_peer, decode(self.join_by_peer(*paths)).frames)
 
     def record_with_trace(self):
-        """The command has a capture of its own, whose frames are long, or such at which the peer stops."""
+        """The command has a capture of its own, with long frames, or with frames at which Sysprof 3.46 stops."""
         path, given = (os.path.join(self.folder(), name) for name in ('a', 'given'))
         own = captures.Capture(now=time.monotonic_ns())
         own.trace([0x1000], 4242, pid=4242).dbus(b'l' * 100).dbus(b'l' * 20000)
@@ -255,13 +257,13 @@ class Ours(Case):
         self.assertEqual(decode_file(joined.frames, '__events__'), decode_file(decode(paths[0]).frames, '__events__'))
         for name in LISTS:
             self.assertEqual(decode_list(joined.frames, name), b''.join(decode_list(decode(path).frames, name) for path in paths), name)
-        # In a row of file frames the peer looks at every other one only, and would miss the table.
+        # Sysprof 3.46 reads only every second frame in a row of file frames, and would miss the table.
         at = next(i for i, f in enumerate(joined.frames) if f.get('path') == '__symbols__')
         self.assertNotEqual(joined.frames[at - 1]['type'], 'file')
         self.check_functions(merged, paths)
 
     def check_functions(self, merged, paths):
-        """What the program did is found again, by its names."""
+        """The reports contain the work of the program, by its names."""
         def samples(path):
             name = os.path.basename(self.busy)
             return {row['symbol']: row['self'] for row in report(path, 'functions', '--no-inlines', '--process', name)['rows']
@@ -287,7 +289,7 @@ class Theirs(Case):
 
     @unittest.skipIf(subprocess.run(['unshare', '--mount', 'true'], stderr=subprocess.DEVNULL).returncode != 0, 'may not mount anything')
     def test_the_machine_stays_as_it_is(self):
-        """Where the setting is a file that nobody else sees."""
+        """With the setting in a file that only this process sees."""
         folder = self.folder()
         setting, seen = (os.path.join(folder, name) for name in ('setting', 'seen'))
         pathlib.Path(setting).write_text('2\n')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Debian's sysprof-cli 3.46 records of samples, allocations, counters, marks, main loops and GTK is shown by our views
-with the numbers that tests/report/events.py counts from the bytes.
+"""Debian's sysprof-cli 3.46 records samples, allocations, counters, marks, main loops and GTK. Our views show
+them with the numbers that tests/report/events.py counts from the bytes.
 
 usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET GTK_TARGET SHELL_PEER
 """
@@ -130,7 +130,7 @@ class Views(unittest.TestCase):
 
 
 class Gtk(Views):
-    """A window that is drawn, in what GTK itself says of it."""
+    """A window that is drawn, as marks of GTK report it."""
     @classmethod
     def setUpClass(cls):
         # Of the system's Python, which has its bindings.
@@ -143,7 +143,7 @@ class Gtk(Views):
         path, answers = self.cases[0]
         self.assertTrue({('gtk', 'widget render'), ('gtk', 'css validation')} <= set(answers.marks_by_name()))
         self.assertIn('gtk', {counter['category'] for counter, _ in answers.counters().values()})
-        # What was drawn is drawn within a cycle of the frame clock, so that is not its own.
+        # Drawing happens within a cycle of the frame clock, so this time is not the cycle's own.
         cycle = next(r for r in rows(path, 'marks', '--by-name')['rows'] if r['name'] == 'frameclock cycle')
         self.assertLess(cycle['self'], cycle['total'])
 

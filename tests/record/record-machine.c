@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Records every counter of a machine that is a tree of files, and tells what could not be had.
+/* Records every counter of a machine that is a tree of files, and prints which ones are
+ * unavailable.
  *
- * usage: record-machine ROOT CAPTURE SECONDS */
+ *     record-machine ROOT CAPTURE SECONDS */
 
 #include "recorder.h"
 

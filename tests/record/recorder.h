@@ -126,7 +126,8 @@ new_reader_for (int fd)
   return reader;
 }
 
-/* Frames of a type, of a process or (0) of any. The reader stands at its beginning afterwards. */
+/* Returns the number of frames of a type, of a process or (0) of any. The reader is at its
+ * beginning afterwards. */
 G_GNUC_UNUSED static guint
 count_frames (SysprofCaptureReader *reader, SysprofCaptureFrameType type, gint32 pid)
 {

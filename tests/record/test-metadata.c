@@ -136,7 +136,8 @@ test_environment_when_asked (void)
   g_assert_cmpstr (g_hash_table_lookup (values, "spawnable.environ"), ==, "'A=1' 'B=x y' ");
 }
 
-/* A frame has 16384 bytes at most, 64 of them before the value, and room for 16 joins of version 3.46. The cut is told, and does not go through a character. */
+/* A frame has 16384 bytes at most, 64 of them before the value, and room for 16 joins of
+ * version 3.46. A truncated value is marked, and is not truncated within a character. */
 static void
 test_long_value_is_cut (void)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a machine lacks: who asked for them is told, else the capture alone says why they are not there. */
+/* Features that a machine does not have: if the user requested them, a message names them.
+ * Otherwise only the capture contains the reason. */
 
 #include "recorder.h"
 
-/* What the metadata of the capture say under that key, or NULL. *(full)* */
+/* Returns the metadata of the capture with that key, or NULL. *(full)* */
 static char *
 find_metadata (int fd, const char *key)
 {

@@ -254,8 +254,8 @@ has_process_file (SysprofCaptureReader *reader, gint32 pid, const char *name)
 
 /* --- the whole system --- */
 
-/* What the program does is in the capture, where the program says it does it: 60 % of its main thread's time is heavy_work,
- * 30 % of the second thread's. */
+/* The capture shows the work of the program in the functions that do it: heavy_work has 60 % of
+ * the time of the main thread, and 30 % of that of the second thread. */
 static void
 test_samples_fall_into_the_program (void)
 {
@@ -366,7 +366,7 @@ test_user_sampler (void)
   take_clear (&take);
 }
 
-/* A thousand short lives: each is told of, none is asked about, nothing is lost. */
+/* A thousand short processes: each is recorded, none is read from /proc, nothing is lost. */
 static void
 test_churn (void)
 {
@@ -410,10 +410,7 @@ test_parts_of_stacks (void)
     { { .user_only = TRUE }, TRUE, FALSE, G_MAXUINT },
     { { .kernel_only = TRUE }, FALSE, TRUE, G_MAXUINT },
     { { .no_stacks = TRUE }, TRUE, TRUE, 2 },
-    { { .call_depth = 2 },
-      TRUE,
-      TRUE,
-      5 }, /* and two markers, and one that says that it was cut */
+    { { .call_depth = 2 }, TRUE, TRUE, 5 }, /* and two markers, and one for truncation */
   };
   /* Some of both. */
   const char *argv[] = { "sh", "-c", "head -c 60000000 /dev/urandom | sha1sum", NULL };
@@ -499,7 +496,7 @@ test_one_user (void)
   g_hash_table_iter_init (&iter, ours);
   while (g_hash_table_iter_next (&iter, &pid, NULL))
     g_hash_table_remove (pids, pid);
-  /* busy and its child, of which root runs as many. */
+  /* busy and its child; root runs the same number of these. */
   g_assert_cmpuint (g_hash_table_size (pids), >=, 2);
   g_assert_cmpuint (g_hash_table_size (pids), <=, 3);
 
@@ -890,7 +887,7 @@ test_events_are_refused (void)
   take_clear (&take);
 }
 
-/* --- ends that nobody wished for --- */
+/* --- unexpected ends --- */
 
 static void
 test_disk_that_is_full (void)
@@ -934,7 +931,7 @@ test_disk_that_is_full (void)
   (void) rmdir (directory);
 }
 
-/* What was flushed is there and whole. */
+/* Flushed data are in the file, and complete. */
 static void
 test_recorder_is_killed (void)
 {

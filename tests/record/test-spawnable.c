@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a program sees that a SysprofSpawnable started, told by the shell. */
+/* A shell prints the environment, directory and descriptors that a program gets from a
+ * SysprofSpawnable. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #include <sysprof.h>
 #include <unistd.h>
 
-/* What `script` prints when `spawnable` runs it in a shell. */
+/* Returns the output of `script` when `spawnable` runs it in a shell. */
 static char *
 output_of (SysprofSpawnable *spawnable, const char *script)
 {

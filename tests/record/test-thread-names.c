@@ -70,7 +70,7 @@ test_running_threads_that_differ (void)
   assert_text (&names, "10 10 5 prog\n10 12 5 worker\n");
 }
 
-/* pthread_create() and pthread_setname_np(): nobody ever saw it under the inherited name. */
+/* pthread_create() and pthread_setname_np(): the inherited name was never visible. */
 static void
 test_new_thread_names_itself (void)
 {

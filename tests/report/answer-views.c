@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What every view answers of a capture, in one process.
+/* Prints every view of a capture, in one process.
  *
- *   answer-views CAPTURE FOCUS
+ *     answer-views CAPTURE FOCUS
  *
- * Writes `VIEW SIZE\n` and the JSON of that size for each, or `VIEW: ` and why there is none in a line. All other looks are made too,
- * and checked here. Status 1 and one line on standard error where the capture cannot be opened. */
+ * Writes for each view `VIEW SIZE\n` and its JSON of that size, or `VIEW: ` and the reason why
+ * there is none. It makes all other formats, too, and checks them. Status 1 and one line on
+ * standard error if the capture cannot be opened. */
 
 #include "tests/views/check-views.h"
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chains of inlined functions as reports tell them and as addr2line and its like do, of small programs that are compiled here: one
-sample at each address, in captures made by hand. For tests that are called with
+"""Compares chains of inlined functions in reports with those of addr2line and similar programs, for small
+programs that are compiled here. The captures are made by hand, with one sample at each address. For tests
+with these arguments:
 
     SYSPROF-REPORT DIRECTORY-OF-SOURCES
 
-What each of the other programs gets wrong at times is in tests/dwarf/test-dwarf.py.
+tests/dwarf/test-dwarf.py lists the errors of the other programs.
 """
 
 import json
@@ -37,7 +38,7 @@ def as_json(*args):
 
 
 def code_of(path):
-    """(offset, address, size) of what is executable."""
+    """Returns (offset, address, size) of the executable segment."""
     load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
     return [int(number, 16) for number in load.groups()]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A capture of marks, counters, logs, messages and allocations from a seed, and what views must say of it, counted from the
-frames that tests/data/decoder.py finds, as plainly as possible."""
+"""Makes a capture of marks, counters, logs, messages and allocations from a seed. Computes what views must
+show, in the simplest way, from the frames that tests/data/decoder.py finds."""
 import collections
 import math
 import pathlib
@@ -157,7 +157,7 @@ class Answers:
         return found
 
     def allocations(self, question='all', until=math.inf):
-        """Frames of which the answer is yes."""
+        """Returns the frames for which the function returns true."""
         events = [f for f in self.of('allocation') if f['time'] < until]
         if question == 'all':
             return [f for f in events if f['size'] > 0]
@@ -192,9 +192,9 @@ def spread(values):
 
 
 def own_time(mark, every):
-    """What no mark within it covers, nanoseconds by union."""
+    """Returns the nanoseconds that no mark within it covers, by union."""
     begin, end = mark['time'], mark['time'] + max(mark['duration'], 0)
-    # Of two that are alike, the later one is within the other.
+    # Of two equal ones, the later one is within the other.
     inner = sorted((m['time'], m['time'] + m['duration']) for m in every
                    if m['pid'] == mark['pid'] and m['duration'] > 0 and begin <= m['time'] and m['time'] + m['duration'] <= end
                    and ((m['time'], m['duration']) != (begin, mark['duration']) or m['at'] > mark['at']))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Linked into sysprof-report with --wrap, so that files which say so at their end do to whoever parses them what a file could that found a
- * fault of the parser. */
+/* Linked into sysprof-report with --wrap. Files with a marker at their end make the process
+ * that parses them crash or hang, as a file could that exploits an error of the parser. */
 
 #include "elf/elf.h"
 

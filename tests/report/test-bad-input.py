@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Captures as nobody should write them, through every view: the answers are right, not only there.
+"""Shows invalid captures in every view: results must be correct, not merely present.
 
     test-bad-input.py SYSPROF_REPORT ANSWER_VIEWS
 """
@@ -54,7 +54,7 @@ def shape(value, key=None):
 
 
 def one_of_each(value):
-    """Of items that look alike to the schema the first: it takes a millisecond for each."""
+    """Checks only the first of items with an equal schema, because each takes a millisecond."""
     if isinstance(value, dict):
         return {name: one_of_each(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -97,7 +97,7 @@ class Base(unittest.TestCase):
         return path
 
     def answer(self, capture, focus="main", is_deep=False):
-        """All views of it, of which those that need no focus must answer."""
+        """Returns all its views; those that need no focus must succeed."""
         done = run(ANSWER, self.write(capture.data if isinstance(capture, Capture) else capture), focus)
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
         answers = split(done.stdout)
@@ -329,7 +329,7 @@ class Cut(Base):
             self.assertIn(b"Cannot open", done.stderr)
 
     def test_compressed_and_cut_anywhere(self):
-        """What a cut one says is the beginning of what the whole one says."""
+        """The report of a truncated capture is the beginning of the report of the complete one."""
         data = self.capture()
         for name, pack in PACKERS.items():
             packed = pack(data)

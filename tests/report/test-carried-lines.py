@@ -20,13 +20,13 @@ from chains import FUNCTIONS, Case, addresses_of, as_json, run  # noqa: E402
 
 class CarriedLines(Case):
     def brought(self, path, addresses):
-        """What a recording of these would add to itself."""
+        """Adds the data that a recording of these programs would embed."""
         capture = self.capture_of(path, addresses)
         run(PRINT_SYMBOLS, "--pack", self.at / "symbols", "--lines", self.at / "lines", capture)
         return [("__symbols__", (self.at / "symbols").read_bytes()), ("__lines__", (self.at / "lines").read_bytes())]
 
     def test_brought_by_the_capture(self):
-        """Where the file is gone, packed or not, and whatever stands behind it of other captures."""
+        """Of files that are gone, compressed or not, whatever embedded data of other captures follow."""
         path = self.compile()
         addresses, inode = addresses_of(path, FUNCTIONS), os.stat(path).st_ino
         chains = self.chains_in(self.capture_of(path, addresses), addresses)
@@ -46,7 +46,7 @@ class CarriedLines(Case):
         self.assertEqual({len(chain) for chain in self.chains_in(capture, addresses).values()}, {1})
 
     def test_parts(self):
-        """A file's lines in as many parts as it has, in any order, among others that say nothing."""
+        """The lines of a file in several embedded parts, in any order, among parts without lines."""
         path = self.compile()
         addresses = addresses_of(path, FUNCTIONS)
         chains = self.chains_in(self.capture_of(path, addresses), addresses)
@@ -61,7 +61,8 @@ class CarriedLines(Case):
         self.assertEqual(self.chains_in(capture, addresses), chains)
 
     def test_of_several_machines(self):
-        """Where captures of several were joined an inode tells no file any more; a build ID does."""
+        """After captures of several machines were joined, an inode identifies no file any more; a build ID
+        does."""
         path = self.compile("-Wl,--build-id")
         addresses, inode = addresses_of(path, FUNCTIONS), os.stat(path).st_ino
         chains = self.chains_in(self.capture_of(path, addresses), addresses)
@@ -84,7 +85,7 @@ class CarriedLines(Case):
                     self.assertEqual({len(chain) for chain in told.values()}, {1})
 
     def test_damaged_lines(self):
-        """What cannot be true is left out: each sample keeps the function that it is in."""
+        """Impossible rows are ignored: each sample keeps its function."""
         path = self.compile()
         addresses = addresses_of(path, FUNCTIONS)
         chains = self.chains_in(self.capture_of(path, addresses), addresses)

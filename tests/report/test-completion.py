@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What shells complete, asked of the shells themselves.
+"""Checks the completion of options in the shells themselves.
 
 usage: test-completion.py PROGRAM...
 """
@@ -30,7 +30,7 @@ def options(program):
     return set(re.findall(r'(?m)^ +(?:-\w, )?(--[a-z][a-z-]+)', shown))
 
 
-# Somebody types the beginning of an option and the key that completes it; what stands there then goes to a file.
+# Types the beginning of an option and the completion key; the resulting line then goes to a file.
 BASH = """
 tell () { printf %s "$READLINE_LINE" >~/completed; exit; }
 bind -x '"\\C-x": tell'
@@ -81,7 +81,7 @@ class Completion(unittest.TestCase):
         self.temporary.cleanup()
 
     def ask_bash(self, program, *words):
-        """What it offers for the last word; '=' is a word of its own there."""
+        """Returns its proposals for the last word; '=' is a separate word there."""
         quoted = ' '.join("'" + word + "'" for word in (program, *words))
         source = script(program, 'bash') + f"""
 compopt () {{ :; }}

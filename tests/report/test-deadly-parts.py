@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files with a part of the debug information over which the child that parses them dies, or never ends: they cost what they alone know, and
-that is told. Lines and inlined functions are then as if the file were not there, which test-debug-parts.py is about.
+"""Debug files that crash or block the process that parses them. Only the data of these files are missing, and
+a message names them. Lines and inlined functions are then as without the file, which test-debug-parts.py
+tests.
 
 usage: test-deadly-parts.py MORTAL-SYSPROF-REPORT DIRECTORY-OF-SOURCES
 """
@@ -27,7 +28,7 @@ class DeadlyParts(Case):
         return self.chains_in(self.capture_of(path, addresses), addresses)
 
     def look(self, path):
-        """Chains by address, and the files that are told to be left out."""
+        """Returns chains by address, and the files that messages report as left out."""
         chains = self.chains(path)
         rows = as_json("quality", self.at / "made.syscap")["rows"]
         told = [re.search(r"'(.*)'", row["reason"])[1] for row in rows if row["reason"].startswith("debug file ignored: ")]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines and inlined functions whose debug information lies in several files, against addr2line and its like on the same code with all
-of it in one (chains.py): files that dwz shared names of, and split units.
+"""Debug information in several files: files that dwz shares, and split units. Compares lines and inlined
+functions with those that addr2line and similar programs find for the same code with all debug information
+in one file (chains.py).
 
 usage: test-debug-parts.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
 """
@@ -41,7 +42,7 @@ class Parts(Case):
         self.assertGreater(max(map(len, chains[0].values())), 3)
 
     def gaps_in(self, path, *options):
-        """What is told of debug information that is not all here."""
+        """Returns messages about debug information that is not all available."""
         rows = as_json("quality", self.capture_of(path, addresses_of(path, self.functions)), *options)["rows"]
         return [(row["binary"], row["reason"]) for row in rows if "inlined functions missing" in row["reason"]]
 
@@ -80,7 +81,7 @@ class Supplements(Parts):
         return path, whole, shared
 
     def test_beside_the_program(self):
-        """Where the link says, relative to the program; by the links of DWARF 4 and of 5."""
+        """In the file that the link names, relative to the program; with links of DWARF 4 and of 5."""
         for options in ((), ("--dwarf-5",)):
             with self.subTest(options=options):
                 path, whole, _ = self.share(*options)
@@ -95,7 +96,7 @@ class Supplements(Parts):
         self.assertEqual(self.gaps_in(path, *options), [])
 
     def test_in_directory_of_shared_files(self):
-        """Where distributions have it, of a link that says so but leads elsewhere from here."""
+        """In the directory of distributions, for a link that leads elsewhere from here."""
         path, whole, shared = self.share(link="../../.dwz/machine/package.debug")
         place = self.at / "debug" / ".dwz" / "machine" / "package.debug"
         place.parent.mkdir(parents=True)
@@ -113,7 +114,7 @@ class Supplements(Parts):
         self.assert_chains(path, whole, *options)
 
     def test_missing(self):
-        """Lines are there, and what is lacking is told."""
+        """Lines are available, and the missing parts are reported."""
         path, whole, shared = self.share()
         shared.unlink()
         self.assertLess(self.inlined_in(path), self.inlined_in(whole))
@@ -134,7 +135,7 @@ class Supplements(Parts):
             ("program", "inlined functions missing: the supplementary debug file made by dwz is from another build: 'shared'")])
 
     def test_names_itself(self):
-        """A file that says that it is its own supplement, by path and build id, is read as such."""
+        """A file that names itself as its supplement, by path and build ID, is read as such."""
         path, _, shared = self.share(link="program")
         size = len(bytes.fromhex(build_id_of(path)))
         data = bytearray(pathlib.Path(path).read_bytes())
@@ -242,7 +243,7 @@ class SplitUnits(Parts):
         self.assert_chains(path, whole, *options)
 
     def test_missing(self):
-        """Functions and what the skeletons say remain, and what is lacking is told."""
+        """Functions and the contents of the skeletons remain, and the missing parts are reported."""
         path, whole, built = self.split()
         (built / "program-other-unit.dwo").unlink()
         some = self.inlined_in(path)

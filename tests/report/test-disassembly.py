@@ -101,7 +101,7 @@ class Disassembly(unittest.TestCase):
         return path
 
     def map(self, capture, path, at=BASE, inode=None, hex_id=None, pid=PID):
-        """Returns what is to be added to link-time addresses of the file."""
+        """Returns the difference between addresses of the process and link-time addresses of the file."""
         load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
         offset, address, size = [int(number, 16) for number in load.groups()]
         inode = os.stat(path).st_ino if inode is None else inode
@@ -183,7 +183,7 @@ class Disassembly(unittest.TestCase):
         self.assertNotRegex(text, "[\u202a-\u202e\u2066-\u2069]")
 
     def test_sources_too_large_together(self):
-        """Whoever makes a program names as many large files as they like."""
+        """A program can name any number of large files."""
         names = [self.at / f"source{i}" for i in range(17)]
         names[0].touch()
         os.truncate(names[0], 16 << 20)
@@ -196,7 +196,7 @@ class Disassembly(unittest.TestCase):
         self.assertRegex(run(REPORT, "source", "--focus", "many", capture), "cannot be read: File too large, and 1 more")
 
     def test_generated_code(self):
-        """It is not its file that lacks something: there is none."""
+        """No file is missing here: there is none."""
         capture = Capture(0, 2).process("program", pid=PID, time=0)
         capture.jitmap([(JIT + 1, "generated")], time=0).sample([USER, JIT + 1], pid=PID, tid=PID, time=1)
         capture.save(self.at / "made.syscap")
@@ -237,7 +237,7 @@ class Disassembly(unittest.TestCase):
         return capture.save(self.at / "made.syscap")
 
     def code_of(self, path, name):
-        """Its bytes, and what objdump says of these at another address."""
+        """Its bytes, and the output of objdump for them at another address."""
         start, end = functions_of(path)[name]
         code = b"".join(bytes.fromhex(row[1]) for row in objdump(path, start, end))
         self.assertEqual(len(code), end - start)
@@ -257,7 +257,7 @@ class Disassembly(unittest.TestCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the code is that of this compiler")
     def test_jitdump(self):
-        """Code of dumps, by time: what objdump says of the same bytes."""
+        """Code of dumps, by time: compared with objdump's output for the same bytes."""
         path = self.compile("-O1")
         leaf, middle, floats = [self.code_of(path, name) for name in ("leaf", "middle", "floats")]
         at = 0x10000040
@@ -318,7 +318,7 @@ class Disassembly(unittest.TestCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the code is that of this compiler")
     def test_jitdump_of_somebody_else(self):
-        """At the same path, with the same inode number: it is used only if it is of whom the recorder says."""
+        """At the same path, with the same inode number: it is used only if its owner is the recorded one."""
         code = self.code_of(self.compile("-O1"), "leaf")
         at, owner = 0x10000040, os.geteuid() or 65534
         records, lines, samples = [("load", at, 100, 1, "made", code)], [(at, len(code), 100, "made")], [(200, at)]
@@ -355,7 +355,7 @@ class Disassembly(unittest.TestCase):
         whole = dump.read_bytes()
         dump.write_bytes(b"no dump at all" * 10)
         self.assertRegex(note(capture), "is not a jitdump")
-        # Whatever stands in it: rows or a sentence.
+        # Whatever the file contains: rows or a message.
         for i in range(0, len(whole), 3):
             dump.write_bytes(whole[:i] + b"\xff\xff\xff" + whole[i + 3:])
             done = subprocess.run([REPORT, "disassembly", "--focus", "made", capture], capture_output=True, text=True)
@@ -364,7 +364,8 @@ class Disassembly(unittest.TestCase):
         self.assertRegex(note(capture), "jitdump, which contains the code, is missing")
 
     def test_calls(self):
-        """What a function called counts where it called it, once per stack; a return address that was sampled as well is two places."""
+        """Callees count at the call instruction, once per stack; a return address that was also sampled is
+        two rows."""
         path = self.compile("-O1", "-fno-optimize-sibling-calls")
         functions = functions_of(path)
         code = objdump(path, *functions["recursive"])
@@ -407,7 +408,8 @@ class Disassembly(unittest.TestCase):
         self.assertGreater(total, 0)
 
     def test_function_without_a_name(self):
-        """Of one that the recorder found in a stripped file, and of which the capture tells the begin alone: once, with all of its weights."""
+        """A function that the recorder found in a stripped file, with only its start in the capture: shown
+        once, with its total weight."""
         path = self.compile("-O2")
         start, end = functions_of(path)["leaf"]
         run("strip", path)
@@ -424,7 +426,7 @@ class Disassembly(unittest.TestCase):
         self.assertEqual(sum(row["self"] for row in rows), end - start)
 
     def test_two_files(self):
-        """Functions of one name in two files are told apart, the heavier one first."""
+        """Functions of one name in two files are shown separately, the heavier one first."""
         paths = [self.compile(option, name=name) for name, option in (("first", "-O2"), ("second", "-O0"))]
         capture = Capture(0, 9).process("program", pid=PID, time=0)
         bases = [self.map(capture, path, at=BASE + (i << 30)) for i, path in enumerate(paths)]
@@ -484,7 +486,7 @@ class Disassembly(unittest.TestCase):
             self.assertIn("no function of this capture", done.stderr)
 
     def test_damaged(self):
-        """Whatever stands in the file: rows or a sentence."""
+        """Whatever the file contains: rows or a message."""
         path = self.compile("-O2", "-Wl,--build-id=0x0123456789abcdef")
         start, end = functions_of(path)["middle"]
         capture = self.capture_of(path, [[at] for at in range(start, end)], hex_id="0123456789abcdef")
@@ -497,7 +499,7 @@ class Disassembly(unittest.TestCase):
                 path.write_bytes(damaged)
                 self.check_answer(capture)
         path.write_bytes(whole)
-        # Bytes that are no instructions keep their places.
+        # Invalid instructions keep their addresses.
         load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
         offset = start - int(load[2], 16) + int(load[1], 16)
         damaged = bytearray(whole)

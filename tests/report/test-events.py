@@ -112,7 +112,8 @@ class Numbers(Base):
             self.assertEqual(len(as_json('marks', '--symbol', '!main', path)['rows']), len(answers.of('mark')))
 
     def test_what_has_no_thread_and_no_stack(self):
-        """Marks, logs, counters and messages: --process and --time narrow them; what asks for a thread or a function takes none."""
+        """Marks, logs, counters and messages: --process and --time select some; options for a thread or a
+        function select none."""
         path, answers = self.cases[0]
         for view in 'marks', 'logs', 'counters', 'dbus':
             whole = as_json(view, path)
@@ -251,7 +252,7 @@ class Numbers(Base):
             self.assertIsNone(rows['Changed', 'signal']['median'])
 
     def test_answers_that_were_read_with_their_calls(self):
-        """Both have the time of reading, which says nothing of the time in between."""
+        """Both have the time of reading, which does not show what happened in between."""
         capture = events.captures.Capture(time=BEGIN)
         for serial, duration in (1, 0), (2, 5_000_000), (3, 0), (4, 7_000_000):
             at = BEGIN + serial * 100

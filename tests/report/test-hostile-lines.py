@@ -19,8 +19,8 @@ from chains import REPORT, Case, as_json, run  # noqa: E402
 LIMIT = 512  # inlined functions around one address, that one included
 BODY = 64  # bytes of the function
 
-# Abbreviations: 1 the unit, 2 a function with code, 3 one without, 4 an inlined one with others in it, 5 one without code whose name is
-# said elsewhere, 6 an inlined one whose origin is in the supplement.
+# Abbreviations: 1 the unit, 2 a function with code, 3 one without, 4 an inlined one that contains others, 5
+# one without code with its name in another entry, 6 an inlined one with its origin in the supplement.
 ABBREVIATIONS = """
     .section .debug_abbrev,"",@progbits
     .byte 1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0
@@ -81,7 +81,7 @@ LEAF = 'leaf:\n    .byte 3\n    .asciz "leaf"\n    .byte 1\n'
 
 
 def skeletons(n, directory):
-    """As many functions, each with a unit of its own that lies in u0.dwo, u1.dwo, …"""
+    """As many functions, each with a unit of its own in u0.dwo, u1.dwo, …"""
     code = "".join(f"    .type f{i}, @function\nf{i}:\n    .skip 8, 0x90\n    .size f{i}, 8\n" for i in range(n))
     units = "".join(f"""
     .long s{i}_end - s{i}
@@ -141,7 +141,7 @@ class HostileLines(Case):
         return next(int(line.split()[0], 16) for line in run("nm", path).splitlines() if line.endswith(" outer"))
 
     def stack_in(self, path):
-        """Names and kinds, innermost first, and what the report says that lines lack."""
+        """Names and kinds, innermost first, and the report's messages about missing lines."""
         capture = self.capture_of(path, [self.address_of(path) + 4])
         stack = as_json("samples", capture)["rows"][0]["stack"]
         told = [row["reason"] for row in as_json("quality", capture)["rows"] if row["reason"].startswith("inlined functions missing")]
@@ -158,7 +158,7 @@ class HostileLines(Case):
                     self.assertIn("exceeds a limit", line)
 
     def test_split_files(self):
-        """Of more than are open at once nobody says that they are not here."""
+        """Units beyond the number of open files are not reported as missing."""
         (self.at / "u.s").write_text(SPLIT_UNIT)
         run("cc", "-c", "-o", str(self.at / "u.o"), str(self.at / "u.s"))
         content = (self.at / "u.o").read_bytes()
@@ -190,7 +190,7 @@ class HostileLines(Case):
         self.assertGreaterEqual(int(told[1]), n - most)  # more where looking for the others takes too long
 
     def test_origins_that_go_round(self):
-        """An inlined function whose name nobody says is not shown; what lies in it and what it lies in are."""
+        """An inlined function without a name is not shown; its callees and callers are."""
         for entries in ("a:\n    .byte 5\n    .long a - unit\n    .byte 1\n",
                         "a:\n    .byte 5\n    .long b - unit\n    .byte 1\nb:\n    .byte 5\n    .long a - unit\n    .byte 1\n",
                         "a:\n    .byte 5\n    .long unit_end - unit + 4096\n    .byte 1\n"):
@@ -221,7 +221,7 @@ class HostileLines(Case):
             self.assertEqual([name for name, _ in stack], ["far"] * named + ["outer", "_start"])
 
     def test_compressed_sections(self):
-        """A section that says that it is larger than anything is, or is packed to less than a thousandth."""
+        """A section with an impossible size, or one that is compressed to less than a thousandth."""
         path = self.assemble(program(OUTER + inlined(4, "leaf") + "    .byte 0, 0\n" + LEAF))
         for kind, size, content in (("huge", 1 << 40, b"x" * 100000), ("most", (1 << 64) - 1, b"x" * 100000),
                                     ("packed", 1 << 26, bytes(1 << 26)), ("beyond", (1 << 30) + 1, b"x" * 4000000)):
@@ -238,7 +238,7 @@ class HostileLines(Case):
 
     @staticmethod
     def set_compressed(path):
-        """SHF_COMPRESSED, which objcopy cannot be told to set."""
+        """Sets SHF_COMPRESSED, for which objcopy has no option."""
         data = bytearray(path.read_bytes())
         table, = struct.unpack_from("<Q", data, 40)
         size, n, names = struct.unpack_from("<HHH", data, 58)

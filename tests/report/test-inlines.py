@@ -23,7 +23,7 @@ class Inlines(Case):
                 self.check_chains(self.compile(f"-gdwarf-{version}"))
 
     def test_folded(self):
-        """What is inlined is a function like others, and every sample is in one place."""
+        """Inlined functions are functions like others, and every sample counts once."""
         path = self.compile()
         addresses = addresses_of(path, FUNCTIONS)
         chains = self.chains_in(self.capture_of(path, addresses), addresses)
@@ -85,7 +85,7 @@ class Inlines(Case):
         self.assertEqual(outer[-len(for_each[at - 1]):], for_each[at - 1])
 
     def test_source(self):
-        """Each line has what was there, the text that it has in its file, and those between them are told, too."""
+        """Each line has its weight and the text from its file; lines between them are shown, too."""
         path = self.compile("-O2")
         addresses = addresses_of(path, FUNCTIONS)
         capture = self.capture_of(path, addresses)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines and inlined functions of the kernel, from its own file, against addr2line: one is compiled here, and a capture made by hand with
-a sample at each address of its functions, as it would lie after a start.
+"""Compares lines and inlined functions of a kernel with addr2line. A kernel file is compiled here. A capture
+made by hand has a sample at each address of its functions, at the addresses of one boot.
 
 usage: test-kernel-lines.py SYSPROF-REPORT PRINT-SYMBOLS
 """
@@ -97,7 +97,7 @@ class KernelLines(unittest.TestCase):
         self.assertTrue(any(len(chain) == 3 for chain in chains))
         self.assertEqual([[(frame["symbol"], f"{frame['file']}:{frame['line']}") for frame in stack] for stack in self.stacks()],
                          [[(name, place.split(" (")[0]) for name, place in chain] for chain in chains])
-        # Who leaves the kernel out means what was inlined, too.
+        # --no-kernel hides its inlined functions, too.
         for stack in self.stacks():
             self.assertEqual({(frame["kind"], frame["binary"]) for frame in stack}, {("kernel", "[kernel]")})
             self.assertEqual([frame.get("inlined", False) for frame in stack], [True] * (len(stack) - 1) + [False])
@@ -132,7 +132,7 @@ class KernelLines(unittest.TestCase):
         self.assertEqual(set(re.findall(r";(\w+)_\[k\]", folded)), inlined | {"other"})
 
     def test_what_it_said_is_kept(self):
-        """In the cache on disk, once the file has been there for a while; what else is asked then is added."""
+        """In the cache on disk, if the file is not new; addresses that are looked up later are added."""
         cache = self.dir / "cache"
         os.environ["SYSPROF_SYMBOL_CACHE"] = str(cache)
         self.addCleanup(os.environ.__setitem__, "SYSPROF_SYMBOL_CACHE", os.environ.get("KEPT_CACHE", ""))
@@ -144,7 +144,7 @@ class KernelLines(unittest.TestCase):
                 self.check_lines()
 
     def test_lines_alone(self):
-        """The list that the capture has says what functions are called, and a debug file has the lines."""
+        """The list in the capture has names of functions, and a debug file has the lines."""
         starts = {name: min(a for a in self.names if self.names[a] == name) for name in self.names.values()}
         self.record(f"{TEXT + MOVED:016x} - _text\n" + "".join(f"{a + MOVED:016x} T {name}\n" for name, a in starts.items()))
         run("objcopy", "--only-keep-debug", self.file, self.dir / "debug")
@@ -171,7 +171,7 @@ class KernelLines(unittest.TestCase):
             self.assertIn("without recording which address belongs to which kernel", quality)
 
     def test_carried(self):
-        """What a recording brings is enough, where the file is gone; also for another start of that kernel."""
+        """The recording contains enough, if the file is gone; also for another boot of that kernel."""
         capture = self.record(self.places_text(0), boots=[f"one {BUILD_ID}"])
         brought = {"__symbols__": self.dir / "symbols", "__lines__": self.dir / "lines"}
         run(PRINT_SYMBOLS, "--debug-dir", self.dir, "--pack", brought["__symbols__"], "--lines", brought["__lines__"], capture)
@@ -191,7 +191,7 @@ class KernelLines(unittest.TestCase):
             self.assertEqual([stack[:-1] for stack in told[:len(chains)]], [chain[:-1] for chain in chains])
 
     def test_joined_captures(self):
-        """Of one of them nobody knows where the kernel lay."""
+        """The load address of one of them is unknown."""
         self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n", n_joined=2)
         for stack in self.stacks():
             self.assertEqual([(frame["symbol"], frame.get("line")) for frame in stack], [("listed", None)])
@@ -204,13 +204,13 @@ class KernelLines(unittest.TestCase):
         return run(REPORT, "disassembly", "--focus", focus, "--debug-dir", self.dir, self.dir / "x.syscap")
 
     def list_symbols(self):
-        """Like the kernel's list, which does not tell where functions end, with another function far behind the last."""
+        """Like the kernel's list, which has no ends of functions, with another function far after the last."""
         starts = {name: min(a for a in self.names if self.names[a] == name) for name in self.names.values()}
         return f"{TEXT + MOVED:016x} - _text\n" + "".join(f"{a + MOVED:016x} T {name}\n" for name, a in starts.items()) + \
             f"{max(self.names) + MOVED + 64:016x} T behind\n"
 
     def test_instructions(self):
-        """What objdump says of the file, where it ran; a sample at each byte, lines as addr2line has them."""
+        """objdump's output for the file at its load address; a sample at each byte, lines as in addr2line."""
         for kallsyms in (self.list_symbols(), f"{TEXT + MOVED:016x} - _text\n"):
             self.record(kallsyms)
             for name in ("outer", "other"):
@@ -230,7 +230,7 @@ class KernelLines(unittest.TestCase):
             self.assertEqual({row.get("inlined") for row in self.instructions("outer")} - {None}, {"outer", "inner", "innermost"})
 
     def test_calls_within_the_kernel(self):
-        """What a function called counts where it called, the instruction before that to which it returns."""
+        """Callees count at the call, which is the instruction before the return address."""
         (self.dir / "kernel.c").write_text(SOURCE.replace("int\nouter", "__attribute__ ((noinline, noipa)) int\nouter"))
         self.link()
         start, end = [f(a for a in self.names if self.names[a] == "other") for f in (min, max)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names, lines, inlined functions and instructions of modules of the kernel, from their files, against nm, addr2line and objdump: one is compiled here, as the
-kernel's build does it, which leaves it to the kernel to link it; and a capture made by hand says where its sections were.
+"""Compares names, lines, inlined functions and instructions of kernel modules with nm, addr2line and objdump.
+A module is compiled here as the kernel's build does it, without linking. A capture made by hand has the
+addresses of its sections.
 
 usage: test-kernel-modules.py SYSPROF-REPORT PRINT-SYMBOLS
 """
@@ -134,7 +135,7 @@ class KernelModules(unittest.TestCase):
         return [[frame for frame in row["stack"] if frame["kind"] != "marker"] for row in json.loads(done)["rows"]]
 
     def chains(self):
-        """What addr2line says, which takes offsets in a section of such a file."""
+        """Returns the answer of addr2line, which takes offsets in a section of such a file."""
         chains = []
         for section in sorted(PLACES):
             offsets = [offset for name, offset, _ in self.places() if name == section]
@@ -203,7 +204,7 @@ class KernelModules(unittest.TestCase):
             self.assertEqual({stack[0]["symbol"][:10] for stack in self.stacks("--debug-dir", self.dir / "debug")}, {"[kernel+0x"}, modules)
 
     def test_what_lies_behind_a_section(self):
-        """Is not what lies behind it in the file."""
+        """The section is not followed by the same one as in the file."""
         self.build()
         self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
         beside = [PLACES[section] + self.sizes[section] + i for section in sorted(PLACES) for i in range(256)]
@@ -213,7 +214,8 @@ class KernelModules(unittest.TestCase):
         self.assertFalse([frame for stack in stacks[-len(beside):] for frame in stack if frame.get("line")])
 
     def test_starts_that_are_not_told_apart(self):
-        """Whose modules they are nobody knows; where they lay apart, they are known."""
+        """If two modules have the same addresses, it is unknown which one was loaded; at different addresses
+        both are found."""
         self.build()
         self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
         for boots, is_named in ((("one -", "two -"), False), (("one -", "one -"), True), (("one -", "two - 1"), True)):
@@ -222,7 +224,7 @@ class KernelModules(unittest.TestCase):
             self.assertEqual("outer" in names, is_named, boots)
 
     def test_carried(self):
-        """What a recording brings is enough, where the file is gone."""
+        """The recording contains enough, if the file is gone."""
         self.build()
         file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
         brought = {"__symbols__": self.dir / "symbols", "__lines__": self.dir / "lines"}
@@ -309,7 +311,8 @@ class KernelModules(unittest.TestCase):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "objdump prints words, and no bytes, for others")
     def test_instructions(self):
-        """What objdump says of the module linked to where it was, and addr2line of its file; a sample at each byte."""
+        """objdump's output for the module linked to its load address, and addr2line's for its file; a sample
+        at each byte."""
         self.build()
         self.record()
         file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
@@ -333,7 +336,7 @@ class KernelModules(unittest.TestCase):
         self.assertRegex(note, r"'outer' is a function of the kernel module \[my_module\].*build ID")
 
     def test_instructions_of_other_machines(self):
-        """What their code refers to is not known here, and where it would lead that is not linked is not shown."""
+        """Targets outside of the module are unknown here, and operands without relocation are not shown."""
         self.build()
         self.record()
         file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")

@@ -28,7 +28,7 @@ from chains import FUNCTIONS, REPORT, Case, addresses_of, as_json, chains_of, ru
 
 
 def on_terminal(columns, *args):
-    """What a terminal of so many columns gets."""
+    """Returns the output on a terminal with that many columns."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "cat"}
@@ -137,12 +137,14 @@ class Places(Case):
         return found
 
     def test_folded(self):
-        """Bare names, which readers tell functions apart by; what is asked for stands behind them, and is taken off as flamegraph.pl does it."""
+        """Bare names, by which readers distinguish functions; requested lines follow and are removed as
+        flamegraph.pl does it."""
         path = self.compile()
         addresses = addresses_of(path, FUNCTIONS)
         capture = str(self.capture_of(path, addresses))
         plain = self.folded(capture)
-        # How many of each stack's functions are inlined: of which the file that it was compiled to has as many as addr2line says.
+        # The number of inlined functions of each stack, equal to the number that addr2line prints for its
+        # file.
         chains = self.chains_in(capture, addresses)
         theirs = chains_of("addr2line", path, addresses)
         same = [at for at in addresses if len(chains[at]) == len(theirs[at])]
@@ -195,7 +197,7 @@ class Places(Case):
         self.assertGreater(agreed, len(addresses) * 3 / 4)
 
     def test_cat(self):
-        """Nodes of what is inlined say so, and all of them where they are written."""
+        """Nodes of inlined functions are marked, and all nodes have their source line."""
         path = self.compile()
         addresses = addresses_of(path, FUNCTIONS)
         capture = str(self.capture_of(path, addresses))
@@ -224,7 +226,8 @@ class Places(Case):
                 bare = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in on_terminal(columns, view, capture).splitlines()]
                 self.assertLessEqual(max(map(len, bare[2:])), columns)
                 self.assertNotIn("inlines.cc", on_terminal(columns, view, "--no-inlines", capture))
-        # Up to the name, then two blanks and the place: with one column less the place goes, and the name stays.
+        # Up to the name, then two blanks and the source line: with one column less, the line is omitted and
+        # the name stays.
         line = next(line for line in on_terminal(120, "functions", capture).splitlines() if " main  " in line)
         size = len(re.sub("\x1b\\[[0-9;]*m", "", line))
         self.assertIn(place, on_terminal(size, "functions", capture))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+"""Runs sysprof-report on captures made by hand, and compares its output with counts of the test."""
 import collections
 import csv
 import html
@@ -200,7 +200,7 @@ class Json(Base):
             self.assertGreaterEqual(min(w[1] for w in cut.values()), max(left_out))
 
     def test_texts_of_trees_leave_out_what_is_light(self):
-        """Unless it is said what to show; and they say that they do."""
+        """Unless an option selects what to show; and a message reports the default."""
         path = os.path.join(self.folder, 'many-ends')
         with open(path, 'w') as folded:
             folded.write('prog;main;hot 1000\n')
@@ -333,7 +333,7 @@ class Json(Base):
         self.assertEqual({r['tid'] for r in as_json('samples', '--thread', '12', self.capture)['rows']}, {12})
 
     def test_samples_say_how_they_were_found(self):
-        # docs/format.md; what nobody has said is what the capture says.
+        # docs/format.md; the capture's own value if no option is given.
         notes = {0: 'tables', 1: 'tables', 2: 'tables', 3: 'frame-pointer', 4: 'copy', 5: 'none', 7: 'tables', 1 + 8: 'tables',
                  3 + 8 + 16: 'frame-pointer', 1 + 16: 'tables', 0xff: 'tables'}
         path = self.folder / 'notes.syscap'
@@ -352,7 +352,7 @@ class Json(Base):
                     self.assertEqual([r['unwind'] for r in rows], list(notes.values()))
                     self.assertEqual(perhaps, [3])
                 else:
-                    # Whoever recorded it may mean anything by it.
+                    # Its meaning depends on the program that recorded it.
                     self.assertEqual({r['unwind'] for r in rows}, {'frame-pointer'})
                     self.assertEqual(perhaps, [])
 
@@ -427,7 +427,8 @@ class Json(Base):
             self.assertEqual(report[section], as_json(section, self.capture)['rows'])
 
     def test_categories(self):
-        """Each sample once, to the category of its innermost function or of whom that has it from: counted from plain lists."""
+        """Each sample once, for the category of its innermost function or of the caller that passes it on:
+        counted from plain lists."""
         folder = self.folder / 'rules' / 'sysprof'
         folder.mkdir(parents=True)
         # Category, its functions, and whether those below take it over.
@@ -443,7 +444,7 @@ class Json(Base):
                 if not is_shown(frame):
                     continue
                 own, inherit = rules.get(frame.symbol, (None, False))
-                # Of those that are built in, these functions of the kernel have one.
+                # Of the built-in rules, these functions of the kernel have one.
                 if own is None and frame.symbol in ('entry_SYSCALL_64', 'do_syscall_64', 'ret_from_fork'):
                     own, inherit = 'kernel', True
                 answer = own or handed_down or ('kernel' if frame.kind == 'kernel' else 'uncategorized')
@@ -549,7 +550,7 @@ class Json(Base):
                 self.assertAlmostEqual(row['utilization'], share, places=9)
             lines = list(csv.DictReader(io.StringIO(run('cpus', '--format', 'csv', *args, path).stdout.decode())))
             self.assertEqual([(int(r['cpu']), int(r['busy']), int(r['switches'])) for r in lines], [(cpu, busy, n) for cpu, busy, _, n in expected])
-        # Slices have no threads. Without any, nothing is said of them.
+        # Slices have no threads. Without any, the report does not mention them.
         self.assertEqual(as_json('cpus', '--thread', '10', path)['rows'], [])
         self.assertNotIn('busy', as_json('cpus', self.capture)['rows'][0])
 
@@ -712,7 +713,7 @@ class Json(Base):
         self.assertTrue(all('alpha' in path[-1] for path in paths), paths)
 
     def test_search_comes_before_the_limit(self):
-        """Rows that do not fit count for nothing: neither for the limit, nor among those that it left out."""
+        """Rows that do not match are not counted, neither for the limit nor as rows that it hides."""
         all_rows = as_json('samples', '--limit', '0', self.capture)['rows']
         texts = ['\n'.join(str(function) for function in row['stack']) for row in all_rows]
         last = next(name for name in sorted({f.symbol for f in self.profile.functions()})
@@ -774,7 +775,7 @@ class Json(Base):
 
 
     def test_every_view_in_every_form(self):
-        """What others read is what they can parse, and holds as many rows in each form."""
+        """Formats for other programs parse, and have the same number of rows."""
         views = re.findall(r'^  (\w+) ', run('--help').stdout.decode().split('\nViews:')[1].split('\n\n')[0], re.M)
         self.assertGreater(len(views), 20)
         needs = {'callers': ['--focus', 'alpha'], 'callees': ['--focus', 'main'], 'source': ['--focus', 'main'], 'disassembly': ['--focus', 'main'], 'search': ['--search', 'a']}
@@ -1239,7 +1240,7 @@ class Usage(Base):
         self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith('.')], [], 'nothing is left behind')
 
     def test_interrupt_ends_it(self):
-        """Amid writing: nobody takes more of it than a page."""
+        """While it writes: the reader closes the pipe after one page."""
         with subprocess.Popen([REPORT, 'samples', '--format', 'json', self.capture], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               pipesize=4096) as child:
             self.assertEqual(child.stdout.read(1), b'{')

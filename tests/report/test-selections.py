@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every view of samples, under all pairs of options that select or shape, over random captures: what sysprof-report prints as JSON
-is what counting sample by sample gives. Samples are those that tests/data/decoder.py finds in the file; which function lies where
-is what this file made up. SELECTIONS=n runs more of them, SEED=n others."""
+"""Compares every view of samples, with all pairs of options that select or shape, on random captures: the
+JSON of sysprof-report must equal counts sample by sample. Samples are those that tests/data/decoder.py
+finds; function addresses are made up by this file. SELECTIONS=n runs more of them, SEED=n others."""
 import collections
 import fnmatch
 import itertools
@@ -102,7 +102,7 @@ def make(path, seed):
 
 
 class Truth:
-    """What the file says, and the answers that follow, each counted in the plainest way."""
+    """The contents of the file, and the expected results, each counted in the simplest way."""
 
     def __init__(self, path, functions):
         capture = decoder.Capture.open(path)
@@ -293,7 +293,7 @@ VIEWS = ('tree', 'flame', 'functions', 'callers', 'callees', 'samples', 'process
 
 
 def choose(r):
-    """Each pair of options stands in one selection at least, the rest is random; (view, options) each."""
+    """Each pair of options is in at least one selection, the rest is random; (view, options) each."""
     left = {frozenset(pair) for pair in itertools.combinations(OPTIONS, 2)}
     for i in range(SELECTIONS):
         chosen = {name for name in FILTERS if r.random() < 0.15} | {name for name in SHAPES if r.random() < 0.35}

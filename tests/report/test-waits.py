@@ -167,7 +167,7 @@ def weights_of_time(found, with_idle, ranges=ALL):
 
 
 def leaves(row):
-    """What all rows of a tree have themselves."""
+    """Returns the self values of all rows of a tree."""
     return row['self'] + sum(leaves(child) for child in row.get('children', ()))
 
 
@@ -363,7 +363,7 @@ def check_wall_of_counted_events():
 
 
 def check_ended_thread():
-    """It began with a fork, waited once, ran on and was gone: nobody told when."""
+    """It began with a fork, waited once, continued and ended; its end was not recorded."""
     c = captures.Capture(time=BEGIN, end_time=END).process('/bin/p', pid=7, time=BEGIN).fork(8, pid=7, time=BEGIN + 100)
     c.sample([captures.USER, 0x1000], 7, pid=7, time=END)
     stream = waits.Stream().wait(BEGIN + 400, 1000, (8, 7, 't'), waits.SLEEP, runnable=10).run((8, 7, 't'), 300 + 70)
@@ -372,7 +372,7 @@ def check_ended_thread():
 
 
 def check_cut(seed):
-    """What stands before the cut is there, and all else of the capture."""
+    """Frames before the truncation are shown, and so are all other parts of the capture."""
     _, found, _, _ = waits.make(seed)
     stream = waits.Stream()
     ends = []
@@ -397,7 +397,7 @@ def check_cut(seed):
 
 
 def check_gpu_fences():
-    """Whoever waits for a graphics device is in the kernel's function for that, whatever the system call."""
+    """A wait for a graphics device is in the kernel's function for this, whatever the system call."""
     kernel = {'schedule': 0xffffffff80001000, 'dma_fence_default_wait.part.0': 0xffffffff80002000, 'i915_request_wait': 0xffffffff80003000,
               'vfs_ioctl': 0xffffffff80004000}
     user = {'glFinish': 0x401000, 'dma_fence_default_wait': 0x402000}

@@ -63,7 +63,7 @@ class Weights(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.path = pathlib.Path(folder.name) / 'x.syscap'
-        # No two of one thread at one time: those are told apart by their order alone, which is another test's.
+        # No two of one thread at one time: only their order distinguishes those, which another test checks.
         every = [Sample(random.Random(5 * 1000 + i), i) for i in range(600)]
         self.samples = list({(s.time, s.tid): s for s in every}.values())
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each of the other writers puts into captures is shown with the right numbers: by GJS, by 3.46, by 51. Their habits are
-those of docs/format.md; the answers are counted from the lists that the captures are made of. Each capture is read in both
-byte orders, compressed, through a pipe, and cut in the midst of its last frame.
+"""Captures of each of the other writers are shown with the right numbers: by GJS, by Sysprof 3.46, by Sysprof
+51. Their habits are those of docs/format.md; expected values are counted from the lists from which the
+captures are made. Each capture is read in both byte orders, compressed, through a pipe, and truncated
+within its last frame.
 """
 import collections
 import gzip
@@ -33,7 +34,7 @@ def report(*words, stdin=None):
 
 
 class Writer:
-    """What a capture of that writer holds, as plain lists."""
+    """The contents of a capture of that writer, as plain lists."""
 
     def __init__(self):
         self.stacks = []    # innermost first, of names or of None
@@ -45,8 +46,9 @@ class Writer:
 
 
 def by_gjs(big):
-    """Its samples know neither thread nor CPU, all addresses are names of the JIT, and names come after their use; a name has
-    another address after each flush. No process, no markers, counters only where they change."""
+    """Its samples have neither thread nor CPU. All addresses are names of the JIT, and names come after their
+    use; a name has another address after each flush. It has no process frames, no markers, and counter
+    values only when they change."""
     self, c = Writer(), Capture(time=BEGIN, end_time=BEGIN + 200 * MS, big=big)
     names = ['fib g.js:1', 'sortThings g.js:2', '(anonymous) g.js:3']
     c.map(0x400000, 0x500000, '/usr/bin/gjs-console', 0x1000, 42, pid=77, time=BEGIN)
@@ -156,7 +158,7 @@ class Writers(unittest.TestCase):
             total.update(set(stack))
         found = collections.defaultdict(lambda: [0, 0])
         for row in functions['rows']:
-            # What has no name is called like its binary and place.
+            # Addresses without a symbol are shown as binary and offset.
             sums = found[None if row['symbol'].startswith('[') else row['symbol']]
             sums[0] += row['self']
             sums[1] += row['total']

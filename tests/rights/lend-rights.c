@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* usage: lend-rights PID SECONDS CAPTURE [off-cpu]
+/* A privileged parent lends its rights to a recorder: this program again, as an unprivileged
+ * user.
  *
- * A privileged parent that lends its rights to a recorder, which is this program again, as nobody: the recorder first tries what
- * it may not do, of process PID of root and of the kernel, then has every attempt at an event or at BPF of its own punished with
- * death, and records: everything, or that process alone and where it waits. */
+ *     lend-rights PID SECONDS CAPTURE [off-cpu]
+ *
+ * The recorder first tries forbidden requests about process PID of root and about the kernel.
+ * It then installs a filter that kills it when it opens an event or uses BPF itself. Finally it
+ * records: everything, or only that process and where it waits. */
 
 #include "record/recorder.h"
 #include "rights/rights.h"
@@ -90,7 +93,7 @@ try_alone (int pid)
   expect_refused ("file of root", open ("/etc/shadow", O_RDONLY | O_CLOEXEC));
 }
 
-/* What the parent opens for nobody, in whatever way it is asked. */
+/* Requests that the parent must refuse in each form. */
 static void
 try_parent (int pid)
 {

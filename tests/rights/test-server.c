@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the privileged side refuses, asked by somebody who sends whatever he likes; and that it gives nothing but what it says. It
- * runs on a thread, with the rights of whoever runs the test. */
+/* An untrusted client sends any bytes to the privileged side. The server must refuse them, and
+ * must return only what the protocol allows. It runs on a thread, with the rights of the user
+ * that runs the test. */
 
 #include "rights/message.h"
 
@@ -105,7 +106,8 @@ new_event (void)
   return request;
 }
 
-/* What the kernel passes to a tracepoint may be anything: of switches it is known, once the server has read how they are told. */
+/* The kernel may pass anything to a tracepoint. Switches are known, after the server has
+ * read their format. */
 static void
 test_raw_parts_are_of_switches_alone (Fixture *self, const void *data)
 {
@@ -123,7 +125,7 @@ test_raw_parts_are_of_switches_alone (Fixture *self, const void *data)
   g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, false), ==, EPERM);
   assert_refused (self, &request, -1, EPERM);
 
-  /* Who may not read it is not given it either. */
+  /* A client that may not read it does not receive it either. */
   if (ask (self, &format, -1, &got) == 0)
     {
       char text[512] = "";
@@ -241,7 +243,7 @@ test_keeps_no_descriptor (Fixture *self, const void *data)
   unsigned before = count_descriptors ();
   int got;
 
-  /* What is no cgroup. */
+  /* Descriptors that are no cgroup. */
   g_assert_cmpint (ask (self, &request, fd, &got), !=, 0);
   request = (RightsRequest){ .kind = ASK_OUTPUT };
   assert_refused (self, &request, fd, EPERM);
@@ -271,7 +273,7 @@ send_two_descriptors (int socket, const RightsRequest *request)
   g_assert_cmpint (sendmsg (socket, &message, 0), ==, sizeof *request);
 }
 
-/* Who does not keep to the protocol is left. */
+/* The server ends the connection of a client that breaks the protocol. */
 static void
 test_ends_with_what_is_no_request (Fixture *self, const void *data)
 {
@@ -454,7 +456,7 @@ test_makes_one_walker (Fixture *self, const void *data)
   g_assert_cmpint (sysprof_rights_ask_slab (socket, UNWIND_MOST_SLABS - 1), ==, -1);
   g_assert_cmpint (sysprof_rights_ask_slab (socket, UNWIND_MOST_SLABS), ==, -1);
 
-  /* What is no event takes no walks. */
+  /* A descriptor that is no event gets no walker. */
   fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
   g_assert_false (sysprof_rights_ask_output (socket, 0, fd));
   g_assert_false (sysprof_rights_ask_output (socket, INT32_MAX, fd));

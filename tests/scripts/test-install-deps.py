@@ -102,7 +102,7 @@ class Machine(unittest.TestCase):
             self.assertEqual(self.run_script(*sets).returncode, 2, sets)
 
     def test_rows_name_a_package_each(self):
-        """Of every distribution: a row that is cut short would silently ask for nothing."""
+        """For every distribution: an incomplete row would silently install nothing."""
         text = pathlib.Path(SCRIPT).read_text()
         rows = ' '.join(re.findall(r"(?ms)^(?:build|check|bench|cross|format)='(.*?)'", text)).split()
         self.assertGreater(len(rows), 30)

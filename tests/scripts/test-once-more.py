@@ -42,7 +42,7 @@ class OnceMore(unittest.TestCase):
         self.assertEqual(tally.splitlines()[-1], "2 passed, 0 failed")
 
     def test_what_runs_only_where_it_is_named(self):
-        """As the suite soak; and what failed is told in the tally."""
+        """As in the suite soak; and the tally prints the failures."""
         says = "[ -e been-here ] || { touch been-here; echo '1..1'; echo 'not ok 1 grows'; echo '# 7 is not less than 5'; exit 1; }; true"
         status, _, tally = self.run_tests("--suite", "soak", setup="add_test_setup('default', exclude_suites: ['soak'], is_default: true)",
                                           soak_one=says)
@@ -75,7 +75,8 @@ class OnceMore(unittest.TestCase):
         self.assertEqual(tally.splitlines()[-1], "1 passed, 1 failed")
 
     def test_no_second_time(self):
-        """For what does not depend on the machine, for what a sanitizer found, for a crash, and where much is broken."""
+        """For failures that do not depend on the machine, found by a sanitizer, by a crash, and if much
+        fails."""
         sanitizer = "[ -e been-here ] || { touch been-here; echo 'ERROR: AddressSanitizer: heap-use-after-free' >&2; exit 1; }"
         crash = "[ -e been-here ] || { touch been-here; kill -SEGV $$; }"
         many = {f"e2e_{i}": self.FIRST_FAILS.replace("been-here", f"been-here-{i}") for i in range(6)}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What holds of every store, whatever bytes it was made of. */
+/* Invariants of every store, whatever bytes it was made from. */
 
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Prints everything a store holds as lines that a test compares: what tests/data/reference.py says of
- * the same file. Ids are replaced by what they stand for. With --quiet it only opens. */
+/* Prints the contents of a store as lines, which a test compares with the output of
+ * tests/data/reference.py for the same file. IDs are replaced by what they identify. With
+ * --quiet it only opens the file. */
 
 #include "store/store.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the bytes come from: files, pipes, compressed ones, and files that change while they are read.
- * The argument is a capture. */
+/* The sources of bytes: files, pipes, compressed files, and files that change while they are
+ * read. The argument is a capture. */
 
 #include "check-store.h"
 #include "store/input/file-bytes.h"
@@ -66,7 +66,8 @@ test_compressed (void)
       assert_whole (store, error);
       g_assert_cmpuint (store->frames.n, >, 100);
 
-      /* A cut one opens with what came out, or says that nothing did. */
+      /* A truncated one opens with the bytes that were decompressed, or fails if there are
+       * none. */
       cut = open_file ("cut", bytes, size - 20, &error);
       if (cut != NULL)
         {
@@ -169,7 +170,8 @@ on_probe (int number, siginfo_t *info, void *context)
   siglongjmp (probed, 1);
 }
 
-/* qemu-user names a wrong address, or none, in what it passes on (7.2: for s390x and 32-bit arm). */
+/* qemu-user passes a wrong address, or none, to signal handlers (7.2: for s390x and 32-bit
+ * arm). */
 static bool
 skips_where_faults_have_no_address (void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Opening and naming tell how far they are, never less than before; and whoever cancels while they tell hears no more. What is
- * left then is freed, which the sanitizers see. */
+/* Opening and symbolizing report their progress, which never decreases. After cancellation
+ * there are no further reports, and all memory is freed, which the sanitizers check. */
 
 #include "capture/capture.h"
 #include "symbolize/symbolize.h"
@@ -18,7 +18,7 @@
 #define N_STACKS 60000
 #define LEAST    40 /* steps of a capture of that size */
 
-/* *Owned* by the thread that works, as it is what calls. */
+/* Owned* by the working thread, because it makes the calls. */
 typedef struct
 {
   GCancellable *cancellable;
@@ -339,7 +339,7 @@ count_child (void)
   pthread_mutex_unlock (&children.lock);
 }
 
-/* The parent counts when it has forked. Where it is ended, so are its children. */
+/* The parent counts after it has forked. When it is ended, its children end, too. */
 static void
 be_stuck (void)
 {
@@ -385,7 +385,8 @@ remove_sysroot (const char *root)
   g_assert_no_errno (g_rmdir (root));
 }
 
-/* The first child opens files, the second reads them. Who waits for it as long as it is given time is ended. */
+/* The first child opens files, the second reads them. A reader that waits longer than its
+ * limit is ended. */
 static void
 test_child_that_says_nothing (void)
 {
@@ -431,7 +432,7 @@ cancel_late (gpointer data)
   return NULL;
 }
 
-/* Nobody writes into the pipe, and nobody closes it. */
+/* The pipe has no writer that sends or closes. */
 static void
 test_pipe_that_says_nothing (void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What programs said of the code that they made: which of it is read, whose it is, and that it does not matter on how many CPUs a
- * capture is read. */
+/* Code that programs recorded in jitdumps: which code is read, for which process, and that the
+ * number of CPUs that read a capture makes no difference. */
 
 #include "capture/capture.h"
 #include "check-store.h"
@@ -137,7 +137,7 @@ test_names (void)
                     other[] = "7f0000001000 10 0 other\n";
   static const struct
   {
-    const char *path[2]; /* "first" stands in the one, "other" in the other */
+    const char *path[2]; /* "first" is in the one, "other" in the other */
     const char *name;
   } cases[] = {
     { { "/proc/10/jit-code", "x" }, "first" },

@@ -158,7 +158,7 @@ make_capture (void)
   add_map (bytes, FIRST_PID, time_of (N_SAMPLES / 2), "/bin/other");
   add_samples (bytes, N_SAMPLES / 2, N_SAMPLES);
 
-  /* Where the second of two threads starts to look for a frame. */
+  /* The offset at which the second of two threads starts to search for a frame. */
   middle = sizeof header + (bytes->len - sizeof header) / 2 / 8 * 8;
   g_assert_cmpuint (middle, >, begin);
   g_assert_cmpuint (middle, <, end - N_DECOYS / 4 * sizeof (SysprofCaptureSample));
@@ -192,7 +192,7 @@ check_stack (const Store *store, uint32_t sample, bool is_late)
   g_assert_cmpuint (at, ==, store->samples.process[sample]);
 }
 
-/* What is the same is there once: the kernel's addresses, and the stacks of a process. */
+/* Equal data are stored once: the kernel's addresses, and the stacks of a process. */
 static void
 check_no_doubles (const Store *store)
 {

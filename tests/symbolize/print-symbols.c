@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What src/symbolize says about every address of a capture, one line each, tabs between:
+/* Prints the result of src/symbolize for every address of a capture, one line each, tabs
+ * between:
  *
- *   PID KIND ADDRESS NAME BINARY START END REASON entry|- RAW-NAME
+ *     PID KIND ADDRESS NAME BINARY START END REASON entry|- RAW-NAME
  *
- *   print-symbols [--sandbox] [--ignore-bundled] [--sysroot DIR] [--debug-dir DIR] [--pack FILE]
- *                 [--unnamed FILE] [--kallsyms FILE] [--lines FILE] CAPTURE
+ *     print-symbols [--sandbox] [--ignore-bundled] [--sysroot DIR] [--debug-dir DIR]
+ *                   [--pack FILE] [--unnamed FILE] [--kallsyms FILE] [--lines FILE] CAPTURE
  *
- * With --with-lines FILE:LINE and the symbol's number come behind that, and in the end what is inlined; with --ahead files are asked for
- * it while names are looked for.
+ * With --with-lines, FILE:LINE and the symbol's number follow, and at the end of the line its
+ * inlined functions. With --ahead, lines are requested while names are resolved.
  */
 
 #include "symbolize/symbolize.h"

@@ -102,7 +102,7 @@ test_lists_layers_from_the_topmost (void)
   sysprof_container_storage_clear (&self);
 }
 
-/* No list is opened any more, however much is asked. */
+/* No list is opened again, however many paths are looked up. */
 static void
 test_asks_nothing_when_its_time_is_over (void)
 {

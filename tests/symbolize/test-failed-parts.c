@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A debug file over which the child dies costs what it alone knows, and is told; the file itself is asked again. The program here is its
- * own debug file, and the child is killed where one that parses a hostile file would die. */
+/* A debug file that crashes the child costs only its own data, and a message names it. The file
+ * itself is read again. The program here is its own debug file, and the child is killed at the
+ * point where a hostile file would crash it. */
 
 #include "symbolize/elf-parser.h"
 
@@ -147,7 +148,7 @@ test_asking (Fixture *self, const void *data)
   assert_names (self);
   g_assert_cmpint (add_debug (self, 1000), ==, ELF_GIVEN_UP);
 
-  /* There is nothing left without which it could be asked. */
+  /* There is no part left that could be omitted. */
   kill_child (self);
   status = ask (self, &answers);
   g_assert_cmpint (status, ==, ELF_GIVEN_UP);
@@ -160,7 +161,7 @@ test_asking (Fixture *self, const void *data)
   assert_names (self);
 }
 
-/* What the child says of a debug file while it lives is no failure. */
+/* An error that the living child reports about a debug file is no crash. */
 static void
 test_unfit (Fixture *self, const void *data)
 {

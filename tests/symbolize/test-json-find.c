@@ -36,7 +36,7 @@ test_finds_entries (void)
   assert_text (entry.parent, "");
 }
 
-/* What stands within other values is no entry. */
+/* Members of nested values are no entries. */
 static void
 test_finds_nothing_else (void)
 {

@@ -59,7 +59,7 @@ static const Case cases[] = {
     "726 602 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w\n",
     HOST "99 27 0:52 / /var/merged rw - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w\n", "/bin/x", false,
     { "/var/merged/bin/x", "/u/bin/x", "/l/bin/x" } },
-  /* Its options say nothing; see the case with layers that were told. */
+  /* Its mount options name no layers; see the case with recorded layers. */
   { "fuse-overlayfs", "726 602 0:52 / / rw,relatime - fuse.fuse-overlayfs fuse-overlayfs rw,user_id=0,group_id=0\n", HOST, "/bin/x",
     false, { NULL } },
 
@@ -119,7 +119,7 @@ static const Case cases[] = {
   { "unidentified, disk after a start of the machine", HOST, HOST, "/usr/bin/x", true, { NULL }, true },
   { "unidentified, below a mount that hid it",
     "27 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 27 8:9 / /data rw - ext4 /dev/sdz9 rw\n", HOST, "/data/x", false, { NULL }, true },
-  { "unidentified, under another mount of that place",
+  { "unidentified, under another mount of the same directory",
     HOST "40 27 8:1 /below /mnt rw - ext4 /dev/sda1 rw\n41 40 8:1 /above /mnt rw - ext4 /dev/sda1 rw\n", HOST, "/mnt/x", false,
     { "/above/x" }, true },
   { "unidentified, volume that hid what the overlay has there",
@@ -161,7 +161,7 @@ test_translates (void)
     }
 }
 
-/* Of a container whose mounts say nothing, or are not known. */
+/* Of a container with unknown or empty mounts. */
 static void
 test_takes_layers_that_were_told (void)
 {
@@ -184,7 +184,7 @@ test_takes_layers_that_were_told (void)
       &facts, "/mnt/x",
       (const char *const[]){ STORAGE "c/diff/mnt/x", STORAGE "b/diff/mnt/x", "/data/x", NULL });
 
-  /* Of what hid what, only the table of mounts tells. */
+  /* Only the mount table shows which mount hides which. */
   facts.process = table;
   check (&facts, "/usr/bin/x",
          (const char *const[]){ STORAGE "c/diff/usr/bin/x", STORAGE "b/diff/usr/bin/x", NULL });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the child that parses ELF files cannot do, tried from inside; and that its death costs one file only. */
+/* Restrictions of the child that parses ELF files, tried from inside; its crash must affect
+ * one file only. */
 
 #include "symbolize/elf-sandbox.h"
 
@@ -152,7 +153,7 @@ offset_of_main (int fd)
   ElfImage *image;
   ElfSymbols *symbols;
 
-  /* Where main is, by asking every offset. */
+  /* Finds main by looking up every offset. */
   g_assert_cmpint (sysprof_elf_image_open (fd, &image), ==, ELF_OK);
   g_assert_cmpint (sysprof_elf_symbols_load (image, &symbols), ==, ELF_OK);
   for (uint64_t at = 0; at < 1 << 20 && offset == 0; at++)
@@ -224,7 +225,7 @@ test_death_costs_one_file (void)
   assert_names_main (&sandbox, fd, offset);
   g_assert_cmpint (sandbox.pid, !=, first);
 
-  /* A pipe is no file: the child says so and lives on. */
+  /* A pipe is no file: the child reports this and continues. */
   {
     int ends[2];
 
@@ -239,7 +240,8 @@ test_death_costs_one_file (void)
   close (fd);
 }
 
-/* The parent's descriptors are not the child's: only the socket, and what is handed over. */
+/* The child does not inherit the parent's descriptors: it has only the socket, and
+ * descriptors that are passed over it. */
 static void
 test_child_has_no_descriptors (void)
 {

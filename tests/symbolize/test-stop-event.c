@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Who waits for a child stops waiting once somebody cancels, be it before. */
+/* A request to a child returns when it is canceled, also if it was canceled before. */
 
 #include "symbolize/elf-sandbox.h"
 #include "symbolize/stop-event.h"
@@ -37,7 +37,7 @@ test_cancelling (void)
   sysprof_stop_event_clear (&none);
 }
 
-/* The child is one that says nothing. */
+/* A child that does not reply. */
 static void
 test_waiting_ends (void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What files have answered, kept on disk: it must be what they would answer, or not be there. A program of ours is asked, and what is
- * remembered of it compared with what the child that parses says. */
+/* The symbol cache on disk must return what the file itself would return, or nothing. A program
+ * of the test is symbolized, and the cached answers are compared with those of the child that
+ * parses. */
 
 #include "symbolize/remembered-elf.h"
 
@@ -40,7 +41,7 @@ copy_program (const char *to)
   g_assert_true (g_file_set_contents (to, bytes, (gssize) size, NULL));
 }
 
-/* What has just been written may change again without a trace: nothing is kept of it. */
+/* A file that was just written may change again without a visible trace: it is not cached. */
 static void
 let_settle (const char *path)
 {
@@ -254,7 +255,7 @@ test_answers_are_the_files (Fixture *self, const void *data)
   assert_answers (self, is_for_lines, self->n / 3, false);
 }
 
-/* Names by address; FALSE: of what was remembered. */
+/* Names by address; FALSE: from the cache. */
 static bool
 ask_addresses (Fixture *self, const uint64_t *addresses, size_t n, const char *expected)
 {
@@ -362,7 +363,7 @@ test_damage (Fixture *self, const void *data)
       changed[size / 2] ^= 0x40;
       write_entry (path, changed, i == 0 ? size : i == 1 ? size / 2 : 0);
       assert_answers (self, false, 100, true);
-      assert_answers (self, false, 100, false); /* it was written anew */
+      assert_answers (self, false, 100, false); /* it was written again */
     }
 }
 
@@ -389,7 +390,7 @@ test_other_files_in_its_place (Fixture *self, const void *data)
   g_assert_true (g_file_get_contents (elsewhere, &after, NULL, NULL));
   g_assert_cmpmem (after, size, bytes, size);
 
-  /* A pipe that nobody writes to. */
+  /* A pipe without a writer. */
   g_assert_cmpint (g_unlink (path), ==, 0);
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
   assert_answers (self, false, 100, true);
@@ -400,7 +401,7 @@ test_other_files_in_its_place (Fixture *self, const void *data)
   assert_answers (self, false, 100, true);
   assert_answers (self, false, 100, false);
 
-  /* It is somebody else's. */
+  /* It belongs to another user. */
   if (geteuid () == 0)
     {
       g_assert_cmpint (chown (path, 65534, 65534), ==, 0);
@@ -425,7 +426,7 @@ test_others_directories (Fixture *self, const void *data)
       assert_answers (self, false, 100, true);
       remove_tree (self->cache);
 
-      /* Nor is one made in what belongs to somebody else. */
+      /* A folder is not made inside a folder that belongs to another user. */
       g_assert_cmpint (chown (self->directory, 65534, 65534), ==, 0);
       g_assert_cmpint (g_rmdir (parent), ==, 0);
       assert_answers (self, false, 100, true);
@@ -433,7 +434,8 @@ test_others_directories (Fixture *self, const void *data)
     }
 }
 
-/* Who has root's rights and another user's HOME, in which a link leads to what is root's. */
+/* A process with root's rights and another user's HOME, in which a link leads to a file of
+ * root. */
 static void
 test_others_links (Fixture *self, const void *data)
 {
@@ -473,7 +475,7 @@ test_cannot_be_written (Fixture *self, const void *data)
   g_assert_null (sysprof_symbol_cache_new ());
 }
 
-/* A child that has read somebody else's file is asked no more. */
+/* A child that has read another user's file is not used again. */
 static void
 test_child_for_each_owner (Fixture *self, const void *data)
 {

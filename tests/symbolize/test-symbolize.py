@@ -82,7 +82,7 @@ def frame_entries(path):
 
 
 def segments(path):
-    """(offset, address, size) of what is executable."""
+    """Returns (offset, address, size) of the executable segment."""
     loads = re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
     return [tuple(int(number, 16) for number in load) for load in loads]
 
@@ -208,7 +208,7 @@ class Symbolize(unittest.TestCase):
                 self.assertEqual(row.name, f"[{base}+0x{main - address + offset:x}]")
 
     def test_file_of_several_paths(self):
-        """Trees of hard links, as deployments of OSTree are: a file is parsed once, by what the kernel tells of who reads it."""
+        """Trees of hard links, as in deployments of OSTree: a file is parsed once, by its device and inode."""
         found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
         programs, links = [self.place("x"), self.place("y")], []
         for path in programs:
@@ -220,7 +220,7 @@ class Symbolize(unittest.TestCase):
         offset, address, size = segments(PROGRAM)[0]
         capture = new_capture()
         for i, path in enumerate(links):
-            # By its inode alone, by its build id alone, and by both, as recorders tell it.
+            # By its inode alone, by its build ID alone, and by both, as recorders record it.
             capture.process("program", pid=PID + i)
             capture.map(BASE, BASE + ((size + 4095) & ~4095), path, offset, 0 if i >= 4 else os.stat(path).st_ino,
                         f"{i % 2 + 1:02x}" * 20 if i >= 2 else None, pid=PID + i)
@@ -348,7 +348,7 @@ class Symbolize(unittest.TestCase):
                 os.remove(debug[:-8] + "5f.debug")
                 os.remove(debug)
 
-        # A part of the code, of which nothing says where in it that was.
+        # A part of the code, without a record of its offset.
         run(*strips[0])
         offset, address, size = segments(fixed)[0]
         capture = new_capture()
@@ -387,7 +387,8 @@ class Symbolize(unittest.TestCase):
         self.assertEqual({(r.name[0], r.reason) for r in symbolize(self.place("c")).values()}, {("[", OTHER_BUILD)})
 
     def test_flatpak_debug_runtimes(self):
-        """By build id and by link, in the user's installation and in the system's; /app and /usr lie at the top of a runtime."""
+        """By build ID and by link, in the user's installation and in the system's; /app and /usr are at the
+        top of a runtime."""
         hex_id = build_id(PROGRAM)
         found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
         runtime = ("runtime", "org.example.Sdk.Debug", "x86_64", "1", "active", "files")
@@ -416,7 +417,8 @@ class Symbolize(unittest.TestCase):
                 os.remove(debug)
 
     def test_tables_over_the_limits(self):
-        """A symbol table that claims 2 GiB is left out, in the file or in its debug file, and that is told."""
+        """A symbol table that claims 2 GiB is skipped, in the file or in its debug file, and a message
+        reports this."""
         found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
         stripped, debug = self.stripped_program("bin", "x.debug")
         run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
@@ -450,7 +452,8 @@ class Symbolize(unittest.TestCase):
         self.assertFalse(row.is_entry)
 
     def test_entries_of_the_stripped_c_library(self):
-        """A sysroot with a C library and no debug files: the functions where whole stacks end are nameless entries."""
+        """A sysroot with a C library and no debug files: the functions in which complete stacks end are
+        entries without a name."""
         libc = library("libc.so.6")
         hex_id = build_id(libc)
         debug = f"/usr/lib/debug/.build-id/{hex_id[:2]}/{hex_id[2:]}.debug"
@@ -565,7 +568,7 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             "no line\n1 2 3\n" + f"{2**64 - 1:x} 100 0 0 beyond\n").encode())
         for when, *offsets in ((50, 0, 0x20, 0x60, 0x1010), (250, 0x20, 0x28, 0x90), (450, 8, 0x28), (470, 0x70), (5 * 10**8, 0x1020)):
             capture.sample([KERNEL, *(at + offset for offset in offsets)], pid=PID, time=begin + when)
-        # Of a table that knows no time, as it stands behind the recording.
+        # Of a table without times, as it is after the recording.
         capture.file("__symbols__", symbol_table([(at, at + 0x200, 0, "in_the_table", "[bpf]")]))
         rows = symbolize(capture.save(self.place("c")))
         self.assertEqual({address - at: (row.name, row.binary, row.kind) for address, row in rows.items() if address >= at}, {
@@ -656,14 +659,14 @@ int second (int x) { return hidden (x) + x; }
                 os.remove(self.place(where))
 
     def test_debug_file_of_the_kernel(self):
-        """What packages of debug symbols have: code is left out."""
+        """Contents of packages with debug symbols: they have no code."""
         found = self.build_kernel(self.place("k"))
         run("objcopy", "--only-keep-debug", self.place("k"), self.place("d", "vmlinux"))
         rows = symbolize(self.capture_of_kernel(found), "--debug-dir", self.place("d"))
         self.assertEqual({r.name for r in rows.values()}, {"first", "hidden", "second"})
 
     def test_file_of_another_kernel(self):
-        """Or of who knows which, or where: it names nothing, and that is told."""
+        """Files without the requested build or path: they give no names, and a message reports this."""
         found = self.build_kernel(self.place("d", "vmlinux"))
         for capture, reason in (
             (dict(hex_id="cd" * 20), "the capture has no kernel symbols, and the vmlinux on this machine is from another build"),
@@ -756,7 +759,8 @@ int second (int x) { return hidden (x) + x; }
                          [("one", "jit"), ("two words", "jit"), (f"[jit+0x{jit | 3:x}]", "jit")])
 
     def test_perf_maps_are_what_was_recorded(self):
-        """What a process says of its code now is not asked: it may be another process, and other code. The recorder asked."""
+        """Current data of the process are not read: it may be another process with other code. The recorder
+        read them."""
         path = f"/tmp/perf-{os.getpid()}.map"
         self.addCleanup(os.remove, path)
         pathlib.Path(path).write_text(f"{BASE:x} 1000 of_now\n")
@@ -814,8 +818,9 @@ int second (int x) { return hidden (x) + x; }
         self.assertEqual(self.names_by_table(entries, [0x1000, 0x2000]), ["a?[31m?b", "caf\u00e9"])
 
     def test_lines_that_were_asked_ahead(self):
-        """What a thread has found meanwhile is what is found afterwards, numbers of symbols included; as it is where the capture has
-        lines of its own, where some of the addresses have names from elsewhere, and where nobody takes what was found."""
+        """A thread that resolves names ahead finds what is found afterwards, including symbol numbers. This
+        also holds if the capture has lines of its own, if some addresses have names from elsewhere, and if
+        the results are not used."""
         program = self.place("program")
         pathlib.Path(self.place("program.c")).write_text(self.INLINED)
         run("cc", "-g", "-O2", "-o", program, self.place("program.c"))
@@ -849,7 +854,7 @@ int main (int argc, char **argv) { outer (argc); return 0; }
 """
 
     def test_packed_table(self):
-        """What is packed here reads the same where none of the files is, and is sorted as readers need it."""
+        """Packed symbols read the same if none of the files exists, and are sorted as readers require."""
         libc = library("libc.so.6")
         found = {a: f for a, f in functions(libc, "-D").items() if f[0]}
         gaps = [a + f[0] for a, f in found.items()]

@@ -55,7 +55,7 @@ test_shortest_form (void)
     { "A::operator std::vector<int>() const", "A::operator std::vector<" ELLIPSIS ">() const" },
     { "operator new(unsigned long)", "operator new(" ELLIPSIS ")" },
     { "Foo::cooperator<int>(int)", "Foo::cooperator<" ELLIPSIS ">(" ELLIPSIS ")" },
-    /* what is said of a function */
+    /* attributes of a function */
     { "non-virtual thunk to A<int>::f(int)",
       "non-virtual thunk to A<" ELLIPSIS ">::f(" ELLIPSIS ")" },
     { "guard variable for f<int>(int)::x",
@@ -107,7 +107,7 @@ test_shortest_form (void)
     }
 }
 
-/* What is missed least goes first, and no more than must. */
+/* The least important part is removed first, and no more than necessary. */
 static void
 test_leaves_out_as_little_as_can_be (void)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions, inlined calls and lines of the addresses of a file: as sysprof-report tells them of a capture with one sample at
-each, and as addr2line of binutils and of elfutils do.
+"""Functions, inlined calls and lines of addresses of a file: from sysprof-report, for a capture with one
+sample at each, and from addr2line of binutils and of elfutils.
 
 An answer is a chain, innermost first: [(function, file, line)], "??" and 0 where nothing is known."""
 
@@ -28,7 +28,7 @@ def output(*command, text=None, check=True):
 
 
 class Code:
-    """Where a file's instructions lie: .text, and the segment that holds it."""
+    """Returns the instructions of a file: .text, and the segment that contains it."""
 
     def __init__(self, path, debug_roots=(DEBUG_ROOT,)):
         self.path = os.path.realpath(path)
@@ -69,7 +69,7 @@ def ask_report(report, code, addresses, scratch, options=()):
 
 
 def parse_chains(text):
-    """What `-a -f -i` prints of both."""
+    """Parses the output of `-a -f -i` of both."""
     chains, name, rows = {}, None, None
     for line in text.splitlines():
         if line.startswith("0x") and re.fullmatch(r"0x[0-9a-f]+", line):
@@ -101,7 +101,7 @@ def ask_llvm(code, addresses):
     return parse_chains(output("llvm-symbolizer", "-a", "-i", "--output-style=GNU", "-f=linkage", "-e", code.debug, text=text))
 
 
-# What compilers and linkers add to the name of a copy or a part of a function, and versions.
+# Suffixes that compilers and linkers add to names of copies or parts of functions, and versions.
 SUFFIXES = re.compile(r"( \[clone [^]]*\]|\.(part|constprop|isra|cold|lto_priv|localalias)(\.\d+)*|@@?[A-Z][\w.]*)+$")
 
 
@@ -170,15 +170,16 @@ UNEXPLAINED = "unexplained: "
 
 
 def differences(ours, theirs, witnesses, names, before):
-    """In what `theirs` differs from `ours`: nothing, or some of
+    """Returns the differences between `theirs` and `ours`: none, or some of
 
-    - "between functions": no symbol holds the address, and ours says so;
-    - "start-up code": the symbol in front, which ours names, does not say how far it reaches, and has no line;
+    - "between functions": no symbol contains the address, and ours reports this;
+    - "start-up code": the preceding symbol, which ours names, has no size and no line;
     - "fewer calls", "more calls": another chain has the calls of ours, each at its line;
-    - "innermost name", "inner file", "outermost line", …: in one place of the chain, where another one has what ours has.
+    - "innermost name", "inner file", "outermost line", …: at one level of the chain, where another tool
+    agrees with ours.
 
-    `names` are those of the symbols that hold the address, `before` those of the one in front. `witnesses` are the chains of
-    other tools: what none of them confirms is unexplained."""
+    `names` are those of the symbols that contain the address, `before` those of the preceding one.
+    `witnesses` are the chains of other tools; a difference that none of them confirms is unexplained."""
     if same_names(ours, theirs, names) and all(mine[1:] == other[1:] for mine, other in zip(ours, theirs)):
         return set()
     if not names and [(name in before, file, line) for name, file, line in ours] == [(True, "??", 0)]:

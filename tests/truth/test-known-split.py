@@ -19,7 +19,7 @@ from programs import BUSY, CLI, REPORT, can_sample, run
 SECONDS = 2
 HERTZ = 1000
 BEGINNINGS = ("_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_main@@GLIBC_2.34", "__libc_start_call_main", "clone3", "__clone3", "start_thread")
-# What busy prints, and from where the function is called there.
+# The output of busy, and the callers of its functions.
 PATHS = {
     "main heavy_work": ("main", "run_main_thread", "heavy_work"),
     "main light_work": ("main", "run_main_thread", "light_work"),
@@ -45,9 +45,10 @@ class KnownSplit(unittest.TestCase):
         cls.perf_data = f"{folder.name}/perf.data" if shutil.which("perf") else None
         # perf may keep things in the home directory.
         cls.environment = dict(os.environ, HOME=folder.name)
-        # perf has to ask for build IDs because we do: the kernel (seen with 6.18) marks records of mappings as having one for all
-        # who listen as soon as one of them asked, and perf report then dies of its own file ("assertion failed at
-        # util/build-id.c"). It follows the program alone, without -a: what else runs is of no interest here.
+        # perf has to request build IDs because our recorder does. The kernel (seen with 6.18) marks mapping
+        # records as having one for all readers as soon as one of them requests it, and perf report then fails
+        # on its own file ("assertion failed at util/build-id.c"). It records the program alone, without -a,
+        # because other programs do not matter here.
         beside = ["perf", "record", "-q", "--buildid-mmap", "-N", "-g", "-e", "cpu-clock", "-c", str(10**9 // HERTZ),
                   "-o", cls.perf_data, "--"] if cls.perf_data else []
         done = run(CLI, "-F", HERTZ, "--quiet", "-o", cls.capture, "--", *beside, BUSY, SECONDS, env=cls.environment)
@@ -58,7 +59,7 @@ class KnownSplit(unittest.TestCase):
         cls.used = {name: int(used) / 1000 for name, used in re.findall(r"^(\w+ \w+) (\d+)$", text, re.MULTILINE)}
 
     def report(self, view, *options):
-        # As perf is asked: what is inlined belongs to the function that it is in.
+        # As in perf's report: inlined code belongs to its function.
         done = run(REPORT, view, "--no-inlines", "--format", "json", "--limit", "0", *options, self.capture)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["rows"]
@@ -89,7 +90,8 @@ class KnownSplit(unittest.TestCase):
         calls = self.calls()
         samples = {name: self.under(calls, path) for name, path in PATHS.items()}
         n, seconds = sum(samples.values()), sum(self.used.values())
-        # A virtual machine that is not let run misses its timer: how many samples there are is not what is asked here.
+        # A virtual machine that is not scheduled misses its timer. Therefore the number of samples is not
+        # checked here.
         self.assertGreater(n, 0.5 * HERTZ * seconds)
         for name in PATHS:
             share, truth = samples[name] / n, self.used[name] / seconds
@@ -120,7 +122,7 @@ class KnownSplit(unittest.TestCase):
             self.assertLess(abs(found[key] / n - truth), 4 * deviation(truth, n) + 0.02, word)
 
     def perf_rows(self, *options):
-        """{symbol: (samples, samples with what it called)} by perf, kernel and user alike."""
+        """Returns {symbol: (samples, samples with callees)} by perf, kernel and user together."""
         done = run("perf", "report", "-i", self.perf_data, "--stdio", "--no-inline", "--children", "-g", "none", "--percent-limit", "0",
                    "--sort", "sym", "-F", "overhead_children,overhead,sample,sym", "-t", "|", *options, env=self.environment)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions, inlined calls and lines of addresses all over libc and the dynamic loader are those of addr2line and eu-addr2line, but
-for differences of kinds that are known, each confirmed by another tool. scripts/compare-lines.py does the same with
-every address of any file; docs/symbols.md says what the kinds are."""
+"""Compares functions, inlined calls and lines of addresses in libc and the dynamic loader with addr2line and
+eu-addr2line. Only known kinds of differences are allowed, and another tool must confirm each.
+scripts/compare-lines.py does the same with every address of any file; docs/symbols.md explains the kinds."""
 
 import os
 import random

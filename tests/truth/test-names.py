@@ -39,7 +39,7 @@ def libraries(program):
 
 
 class Names:
-    """What nm and addr2line know of a file."""
+    """Returns the answers of nm and addr2line for a file."""
 
     def __init__(self, path):
         self.path, self.inode = path, os.stat(path).st_ino
@@ -95,7 +95,7 @@ def source_name(name):
 
 
 class Mappings:
-    """Which file lay where in which process, when."""
+    """Returns the file mappings of each process, with times."""
 
     def __init__(self, frames):
         self._maps = collections.defaultdict(list)
@@ -182,7 +182,7 @@ class SampledAddresses(unittest.TestCase):
                 return "as nm"
             self.assertIn(source_name(line), set(map(source_name, expected)), where)
             return "as nm and addr2line"
-        # Where no name is, or none that says how far it reaches.
+        # Addresses without a symbol, or with one without a size.
         self.assertRegex(ours, r"^\[" + re.escape(os.path.basename(names.path)) + r"[+:]0x[0-9a-f]+\]$", where)
         return "no name"
 
@@ -206,8 +206,8 @@ class SampledAddresses(unittest.TestCase):
 
         for path, addresses in sampled.items():
             names, verdicts = files[path], collections.Counter()
-            # A return address lies behind the call, which is what has a name; but an address that the process was sampled
-            # at, too, has one name there.
+            # A return address is after the call, and the call has a name. But an address that was also
+            # sampled in this process has one name there.
             asked = {(link if (pid, link, False) in addresses else link - 1, name)
                      for (pid, link, _), found in addresses.items() for name in found}
             lines = names.by_lines(sorted({address for address, _ in asked}))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The table of a file as text: the other side of the tests that compare it with readelf.
+/* Prints the unwind table of a file as text, for tests that compare it with readelf.
  *
- *   print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" for each row of call-frame information, in readelf's words
- *   print-table facts FILE [DEBUG-FILE]  the header, sizes
- *   print-table bytes FILE [DEBUG-FILE]  the table as it is
- *   print-table code FILE [DEBUG-FILE]   the same, as if there were nothing but the instructions
+ *     print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" per row, as readelf
+ *     print-table facts FILE [DEBUG-FILE]  the header, sizes
+ *     print-table bytes FILE [DEBUG-FILE]  the bytes of the table
+ *     print-table code FILE [DEBUG-FILE]   the same, made from the instructions alone
  */
 
 #include "unwind/build.h"
@@ -210,7 +210,7 @@ main (int argc, char **argv)
       return 3;
     }
 
-  /* What goes over the socket must pass the check at its other end. */
+  /* The table must pass the check of the process that receives it. */
   bytes = table.bytes;
   size = table.size;
   if (!sysprof_unwind_table_adopt (&table, bytes, size))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Assembly without rules in a program without symbols is found by who calls it: each function's rules say what its code does. So do
-those of a function whose rules are wrong, which is counted.
+"""Assembly without call-frame information in a program without symbols is found by its callers: each function
+gets rules that follow from its code. The same holds for a function with wrong rules, which is counted.
 
 usage: test-called.py PRINT-TABLE CC...
 """

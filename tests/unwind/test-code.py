@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is read out of instructions against what the compiler says: files that have rules, as if they had none.
+"""Compares rules made from instructions with those of the compiler: files with call-frame information are
+read as if they had none.
 
 usage: test-code.py PRINT-TABLE [FILE...]
 
-Without files: a few libraries and programs of the system. Where both sides find the caller from the stack pointer, the
-distance is the same; a caller's frame pointer that is said to be somewhere is there.
+Without files: a few libraries and programs of the system. If both sides find the caller from the stack
+pointer, the distance must be the same; a caller's frame pointer that we find in memory must be there.
 """
 
 import os
@@ -51,7 +52,7 @@ def agree(said, read):
         return True
     if said_fp == "u":
         return read_fp.startswith("c-")  # saved, and left as it was: both places have it
-    # Compilers need not say that it is back in its register once it was popped.
+    # Compilers may omit that it is back in its register after it was popped.
     return read_fp == "u" and said_fp.startswith("c-") and said_cfa.startswith("rsp") and int(said_fp[2:]) > int(said_cfa[4:])
 
 

@@ -29,14 +29,14 @@ func main() {
 	fmt.Println(strings.Repeat("x", 3), s, <-c)
 }
 """
-# Where nobody called the code: of Go's documentation of its assembler, TOPFRAME.
-# Change SP to another stack, or in a way that the table cannot say.
+# Where the code has no caller: TOPFRAME in the documentation of Go's assembler. Changes of SP to another
+# stack, or in a way that the table cannot express.
 SWITCH = re.compile(r"(runtime\.|time\.)?(systemstack|now|mcall|morestack|gogo|asmcgocall\w*|cgocallback|callCgo\w+|sigfwd|clone|cgoSigtramp|"
                     r"sigtramp\w*|libpreinit|walltime|nanotime1|_cgo\w+|_rt0_amd64_\w*lib)(\.abi\w+)?$")
 TOP = re.compile(r"runtime\.(goexit|clone|mstart|rt0_go|mcall|mstart0|mstart1|morestack|morestack_noctxt|asmcgocall|cgocallback|"
                  r"\w*_trampoline|debugCall\w*|sigtramp\w*|systemstack\w*)(\.abi0)?$|_rt0_amd64\w*$")
 BASE = re.compile(r"rsp\+(\d+)$")
-# Where a goroutine is that goes on, stands in memory, and SP is that one's already.
+# The address of a goroutine that continues is in memory, and SP is already that of this goroutine.
 ESCAPE = re.compile(r"(runtime\.)?gogo(\.abi0)?$")
 LEAST_ROWS = 3000
 LARGEST = 8 * 0xFFFFF  # bytes of a frame that a rule can say

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where libgcc hands an exception to who catches it, by the instructions as objdump prints them: from the call of the one function that
-all of these call with two places of their frame, up to the jump that leaves it.
+"""Finds where libgcc passes an exception to its handler, in the instructions that objdump prints: from the
+call of the one function that all of these call with two addresses in their frame, up to the jump that
+leaves it.
 
 usage: test-handover.py PRINT-TABLE
 """

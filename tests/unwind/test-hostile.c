@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Call-frame bytes that nobody's compiler wrote: what is said stays within its function, and what is not said is not
- * invented. */
+/* Call-frame bytes that no compiler wrote: rules stay within their function, and missing rules
+ * are not invented. */
 
 #include "tests/unwind/make-elf.h"
 #include "unwind/unwind.h"
@@ -159,7 +159,8 @@ test_references (void)
 
   put_common (frames, "", 0);
   place = frames->len;
-  /* To itself; into the middle of the common entry; far before the section; to what comes behind. */
+  /* To itself; into the middle of the common entry; far before the section; to the bytes
+   * after it. */
   put_entry (frames, 4, "\0\0\1\0\0\0\0\0\x10\0\0\0\0\0\0\0", 17);
   put_entry (frames, frames->len + 4 - 2, "\0\0\1\0\0\0\0\0\x10\0\0\0\0\0\0\0", 17);
   put_entry (frames, 0x7fffffff, "\0\0\1\0\0\0\0\0\x10\0\0\0\0\0\0\0", 17);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is published is found by who walks; what was taken back stays as it was for a while, and is used again after it. */
+/* The walker finds published tables. A table that was taken back stays unchanged for a
+ * while, and its memory is used again after that. */
 
 #include "tests/unwind/make-elf.h"
 #include "unwind/unwind.h"
@@ -207,7 +208,7 @@ test_lists_live_on_for_a_while (Fixture *self, gconstpointer data)
   g_assert_cmpuint (PROCESS_LIST_FIRST (slot_of (self, PID)->list), !=, first_list);
   g_assert_cmpuint (slot_of (self, PID)->generation, ==, generation);
 
-  /* Who is on the way finds all of the old one, until a second has gone by. */
+  /* A walk in progress finds all of the old table, until a second has passed. */
   g_assert_true (set_one (self, PID + 1, fresh, 2 * SECOND - 1));
   g_assert_cmphex (self->index->mapping[first_list].start, ==, BIAS + TEXT);
   g_assert_cmpuint (self->index->mapping[first_list].first_page, ==, first_page);
@@ -285,7 +286,7 @@ test_slots_against_a_hash_table (Fixture *self, gconstpointer data)
     sysprof_unwind_file_unref (self->publisher, files[i], 0);
 }
 
-/* --- files that walks in the kernel ask for --- */
+/* --- files that walks in the kernel request --- */
 
 static const UnwindFileSlot *
 file_slot_of (Fixture *self, uint64_t inode, uint32_t device)
@@ -304,7 +305,7 @@ file_slot_of (Fixture *self, uint64_t inode, uint32_t device)
   return NULL;
 }
 
-/* What walks remember is of one version of the index. */
+/* The cache of walks belongs to one version of the index. */
 static void
 test_changes_are_counted (Fixture *self, gconstpointer data)
 {
@@ -465,7 +466,7 @@ test_full (Fixture *self, gconstpointer data)
   g_assert_null (slot_of (self, 1));
   g_assert_false (
       sysprof_unwind_publisher_set_process (self->publisher, 1, mappings, n_mappings, 2));
-  /* Where room is short it is used again after 20 ms already. */
+  /* If room is short it is used again after 20 ms already. */
   g_assert_true (sysprof_unwind_publisher_set_process (self->publisher, 1, mappings, n_mappings,
                                                        SECOND / 50 + 2));
 }
@@ -497,7 +498,7 @@ test_slabs_end (void)
   g_assert_cmpuint (sysprof_unwind_publisher_get_use (publisher).table_bytes, ==,
                     n * 1000 * UNWIND_BLOCK_SIZE (1, 1));
 
-  /* What the refused one had begun is given back, and what is given back is enough for another. */
+  /* The refused one returns its memory, which is enough for another. */
   for (unsigned i = 0; i < n; i++)
     sysprof_unwind_file_unref (publisher, files[i], SECOND);
   g_assert_cmpuint (sysprof_unwind_publisher_get_use (publisher).table_bytes, ==, 0);

@@ -93,7 +93,7 @@ DWARF_NAMES = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9
 
 
 def words(expression):
-    """What our tool prints for an expression, less the frame pointer."""
+    """Returns the text that our tool prints for an expression, less the frame pointer."""
     if match := PLT.match(expression):
         return "plt" + match[1]
     if match := BP_LOAD.match(expression):
@@ -161,8 +161,8 @@ def expected_of_row_arm64(cfa, fp, ra, is_outermost):
 
 
 def outermost(path, section):
-    """{FDE: location from which nobody called this code}, and {CIE: the column of the return address}, from the instructions as
-    readelf prints them."""
+    """Returns {FDE: location from which there is no caller}, and {CIE: the column of the return address},
+    from the instructions that readelf prints."""
     found, columns, entry, location, section_now = {}, {}, None, 0, None
     for line in read("readelf", "--debug-dump=no-follow-links", "--debug-dump=frames", path).stdout.splitlines():
         if line.startswith("Contents of the "):
@@ -262,7 +262,7 @@ def code(path):
 
 
 def is_context_start(path, ranges, address):
-    """glibc's __start_context, which nobody calls: it begins by taking its stack from RBX."""
+    """glibc's __start_context, which has no caller: it begins by taking its stack from RBX."""
     with open(path, "rb") as file:
         for start, end, offset in ranges:
             if start <= address < end:
@@ -315,7 +315,8 @@ def check(path):
     ranges = code(path)
     covered = spans(path, ".eh_frame")
     starts = [s[0] for s in covered]
-    # Go's .debug_frame does not say where stacks end: tables are made from another one, which test-go.py compares.
+    # Go's .debug_frame does not mark where stacks end: tables are made from another section, which test-go.py
+    # compares.
     is_go = "gopclntab" in read("readelf", "-SW", path).stdout
     for span in spans(path, ".debug_frame") if not is_go else []:
         at = bisect.bisect_right(starts, span[0]) - 1

@@ -37,7 +37,8 @@ def cut(addresses, code):
 
 
 def read_dump(path):
-    """gdb's stacks, each cut where it leaves the program's code: gdb does not know that nobody called a context's start."""
+    """Returns gdb's stacks, each truncated where it leaves the program's code: gdb does not know that a
+    context's start has no caller."""
     code, stacks, codes = [], [], []
     for line in open(path):
         kind, _, rest = line.partition(" ")
@@ -71,7 +72,8 @@ def check(program, seed):
         shutil.rmtree(directory)
 
     assert len(ours) == len(theirs), (len(ours), len(theirs))
-    # Where the program's own stacks end: what goes on from there is wrong, and gdb is at a loss elsewhere.
+    # The functions in which the program's own stacks end: frames beyond are wrong, and gdb fails at other
+    # ones.
     ends = {expected[-1] for (reason, _, *addresses), expected in zip(ours, theirs) if int(reason) in WHOLE and addresses == expected}
     n_wrong = n_whole = n_doubtful = 0
     for (reason, used, *addresses), expected, code in zip(ours, theirs, codes):

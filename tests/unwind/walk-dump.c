@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Walks stacks that a debugger has dumped. Standard input:
+/* Unwinds stacks that a debugger has dumped. Standard input:
  *
- *   machine arm64 MASK           the stacks are of that machine, and so many bits of a return address are not its signature; hex
- *   map START END OFFSET PATH    an executable mapping of the process, all before the first stop; hex
- *   rule ADDRESS RULE            of one byte of code, in the place of mappings; ascending; all before the first stop; hex
- *   regs 16 × VALUE IP           registers by DWARF number; of arm64 32 of them
- *   code BYTES                   eight of them, from a byte before IP on
- *   stack START BYTES            hex; then one line is printed: reason, flags, addresses
+ *     machine arm64 MASK           of arm64; MASK: address bits without signature; hex
+ *     map START END OFFSET PATH    an executable mapping; all before the first stop; hex
+ *     rule ADDRESS RULE            for one byte of code, instead of mappings; ascending; hex
+ *     regs 16 × VALUE IP           registers by DWARF number; 32 of them on arm64
+ *     code BYTES                   eight of them, from a byte before IP on
+ *     stack START BYTES            hex; then one line is printed: reason, flags, addresses
  */
 
 #include "unwind/table.h"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A program that is interrupted again and again, and walks the stack of the thread that was interrupted, in its signal handler:
- * what comes out is its own list of active functions. Linked with the workload, which is compiled in other ways each time; on
- * the machine that it was built for, or under an emulator.
+/* A program that is interrupted again and again. Its signal handler unwinds the stack of the
+ * interrupted thread, and the result must equal the program's own list of active functions. It
+ * is linked with the workload, which is compiled in several ways, and runs on the machine that
+ * it was built for, or under an emulator.
  *
- *   walk-self [--signed] [--dump FILE]
+ *     walk-self [--signed] [--dump FILE]
  *
- * --signed: return addresses are to have been seen that carry a signature. --dump: the first stacks as walk-dump reads them, and
- * an `expect` line for each, so that another machine can walk them. */
+ * --signed: fails unless some return addresses carry a signature. --dump: writes the first
+ * stacks in the format of walk-dump, with an `expect` line for each, so that another machine
+ * can unwind them. */
 
 #include "truth-compare.h"
 
@@ -383,7 +385,7 @@ dump (const char *path)
   g_assert_cmpint (fclose (out), ==, 0);
 }
 
-/* Where a walk ended that is not whole: the file, and the place in it as the linker counts. */
+/* Where an incomplete walk ended: the file, and the link-time address in it. */
 static void
 tell_end (const Sample *self)
 {

@@ -17,7 +17,7 @@
 
 #define SIZE (16u << 20) /* bytes: far more than a socket holds */
 
-/* Reads one byte, and nothing after it; nor does it answer. */
+/* Reads one byte, and nothing after it; it does not reply. */
 static void
 read_no_more (int socket)
 {
@@ -90,7 +90,7 @@ answer_byte_by_byte (int socket)
   (void) sysprof_confined_child_read (socket, bytes, 1);
 }
 
-/* Who asked was stopped, or had no CPU, until behind the deadline. */
+/* The caller was stopped, or had no CPU, until after the deadline. */
 static void
 test_answer_in_time_is_read_late (void)
 {
@@ -149,7 +149,7 @@ test_opening_can_be_ended (void)
 
 #define SOME_NSEC 20000000
 
-/* Uses a CPU for a while, says so, and waits. */
+/* Uses a CPU for a while, reports this, and waits. */
 static void
 compute (int socket)
 {
@@ -163,7 +163,7 @@ compute (int socket)
   (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
 }
 
-/* What a child has used is not forgotten when it ends. */
+/* CPU time of a child still counts after it ended. */
 static void
 test_cpu_time_is_counted (void)
 {

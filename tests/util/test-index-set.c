@@ -81,7 +81,7 @@ naive_intersect (Naive *self, const Naive *a, const Naive *b)
 static void
 assert_same (const IndexSet *set, const Naive *expected)
 {
-  /* Of just the size that is asked for, so that the address sanitizer sees what is written behind it. */
+  /* Of exactly the requested size, so that the address sanitizer detects writes beyond it. */
   g_autofree uint32_t *index = g_new (uint32_t, sysprof_index_set_room (set));
 
   sysprof_index_set_list (set, index);
@@ -171,7 +171,8 @@ test_refuses_what_is_not_in_order (gconstpointer is_portable)
   sysprof_index_set_use_portable (false);
 }
 
-/* What it says in docs: never much more than four bytes a member, and one bit an index. */
+/* The limit in the documentation: never much more than four bytes a member, and one bit an
+ * index. */
 static void
 test_takes_little_memory (void)
 {

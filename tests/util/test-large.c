@@ -40,7 +40,7 @@ test_growing_arrays_keep_their_items (void)
         }
       sysprof_large_fault_in (array, n * sizeof *array);
 
-      /* What is finished is freed like any other memory, whatever room there was. */
+      /* Finished memory is freed like any other, whatever its size. */
       n_used = n - n / 3;
       array = sysprof_growing_finish (array, n_used, n, sizeof *array);
       for (size_t i = 0; i < n_used; i++)

@@ -25,7 +25,8 @@ static const Case cases[] = {
       { (char *) "/with:colon", (char *) "/a b", 2 } } },
   { "1 2 0:5 / / rw - overlay overlay rw,upperdir=/up,workdir=/w,lowerdir+=/one,lowerdir+=/two:2\n",
     { { (char *) "/up", (char *) "/", 0 }, { (char *) "/one", (char *) "/", 1 }, { (char *) "/two:2", (char *) "/", 2 } } },
-  /* What is relative has its place, but nobody knows where it is; data-only layers stand behind two colons. */
+  /* Relative paths are layers, but with an unknown location; data-only layers follow two
+   * colons. */
   { "1 2 0:5 / / rw - overlay overlay rw,lowerdir=l/ABC:/abs::/data\n",
     { { (char *) "/abs", (char *) "/", 1 }, { (char *) "/data", (char *) "/", 2 } } },
   /* A part of an overlay, mounted elsewhere. */

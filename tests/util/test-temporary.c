@@ -34,7 +34,7 @@ test_refused_without_a_directory (void)
     }
   if (!g_test_subprocess ())
     {
-      /* GLib asks for the directory once per process. */
+      /* GLib reads the directory once per process. */
       g_setenv ("TMPDIR", "/no/such/directory", TRUE);
       g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
       g_test_trap_assert_passed ();

@@ -77,7 +77,7 @@ test_signals_remove_what_is_unfinished (void)
 
       make_files (&files);
       status = run (end_with_signal, &files, signals[i]);
-      g_assert_true (WIFSIGNALED (status)); /* who waits is told the truth */
+      g_assert_true (WIFSIGNALED (status)); /* a waiting reader gets the correct state */
       g_assert_cmpint (WTERMSIG (status), ==, signals[i]);
       g_assert_false (g_file_test (files.removed, G_FILE_TEST_EXISTS));
       g_assert_true (g_file_test (files.kept, G_FILE_TEST_EXISTS));

@@ -32,7 +32,7 @@ test_values_may_stick_to_their_letter (void)
     /* Values are never looked at. */
     { "cli -e -F9 --env -fF9 -f", "cli|-e|-F9|--env|-fF9|-f" },
     { "cli --env=-F9 --frequency=5", "cli|--env=-F9|--frequency=5" },
-    /* What is not known is left to be refused. */
+    /* Unknown words remain, so that they are refused later. */
     { "cli -x9 --what=is", "cli|-x9|--what=is" },
     { "-F99", "-F99" },
     { "cli -f -- -F99 --force=no", "cli|-f|--|-F99|--force=no" },

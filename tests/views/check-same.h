@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Two documents are the same if every view answers alike. */
+/* Two documents are equal if every view of both is equal. */
 
 #pragma once
 
@@ -14,7 +14,7 @@ keep_answer (const View *view, RenderFormat format, const char *text, size_t siz
   g_string_append_len (data, text, (gssize) size);
 }
 
-/* What all views say, as JSON. *(full)* */
+/* Returns the output of all views, as JSON. *(full)* */
 static inline char *
 answer_all (SysprofDocument *document)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What holds of every view in every look, whatever capture it is made of: each answers or says why not in one line, and
- * what it writes can be shown: no control characters, valid UTF-8. */
+/* Invariants of every view in every format, for any capture: each view returns rows, or a
+ * reason of one line why not. Its output can be displayed: no control characters, valid
+ * UTF-8. */
 
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Whatever is asked can be cancelled at each moment at which it looks whether it is: it then says so, and what was half made is
- * freed, which the sanitizers see. The moments are counted first, and then it is cancelled in one after the other. */
+/* Every request can be canceled at each moment at which it checks for cancellation. It then
+ * reports this and frees partial results, which the sanitizers check. The test counts these
+ * moments first, and then cancels at one after the other. */
 
 #include "capture/capture.h"
 #include "document/document.h"
@@ -17,7 +18,7 @@
 #define LEAST_LOOKS  3    /* of what passes over the samples: some before and after */
 #define MOST_MOMENTS 10
 
-/* In the place of GLib's, for all that is linked in here. */
+/* Replaces GLib's function for all code that is linked here. */
 static unsigned n_looks;   /* atomic: some work has threads of its own */
 static unsigned cancel_in; /* the look to cancel in; 0 = none */
 
@@ -160,7 +161,7 @@ render (const Question *question, GCancellable *cancellable, GError **error)
   return sysprof_render_view (question->view, question->format, &request, stream, error);
 }
 
-/* The same, but for what a first look leaves out: sorted, and nothing sought. */
+/* The same, but for parts that a first request omits: sorting, and a search. */
 static bool
 render_sorted (const Question *question, GCancellable *cancellable, GError **error)
 {

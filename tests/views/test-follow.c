@@ -148,7 +148,7 @@ test_another_file_in_its_place (void)
   end (&followed);
 }
 
-/* What is gone reads as zeros in the earlier document, and ends nobody. */
+/* Missing bytes read as zeros in the earlier document, and crash no reader. */
 static void
 test_file_that_shrinks (void)
 {

@@ -137,7 +137,7 @@ cell_of (const Rows *rows, uint32_t row, const char *column)
   g_assert_not_reached ();
 }
 
-/* Each its own, and nobody else's. */
+/* Each has its own, and no other's. */
 static void
 check_details (const Rows *rows)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Several threads at once: they open the same capture, each on all CPUs; fold and render one store; ask one document; and end each
- * other's loading. What each finds is what one alone finds. Worth most under the thread sanitizer. */
+/* Several threads at once open the same capture, each on all CPUs; fold and render one store;
+ * use one document; and cancel each other's loading. Each must get the same result as a single
+ * thread. Most useful under the thread sanitizer. */
 
 #include "capture/capture.h"
 #include "document/objects.h"
@@ -116,7 +117,7 @@ keep_answer (const View *view, RenderFormat format, const char *text, size_t siz
   g_string_append_len (data, text, (gssize) size);
 }
 
-/* What all views say. *(full)* */
+/* Returns the output of all views. *(full)* */
 static char *
 render (const Shared *self)
 {
@@ -240,7 +241,7 @@ test_cancel (void)
       for (unsigned i = 0; i < N_THREADS; i++)
         g_assert_cmpint (pthread_create (&threads[i], NULL, open_until_cancelled, cancellable),
                          ==, 0);
-      g_usleep (delay); /* anywhere: what comes out is right wherever it hits */
+      g_usleep (delay); /* anywhere: the result is correct wherever it stops */
       g_cancellable_cancel (cancellable);
       for (unsigned i = 0; i < N_THREADS; i++)
         pthread_join (threads[i], NULL);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* busy SECONDS: a program that knows where its time goes.
+/* busy SECONDS: a program with known shares of CPU time.
  *
- * Two threads and a child process each burn CPU time in functions of known shares, measured with the
- * thread's own CPU clock, so that other work on the machine changes how long it takes in all, but not
+ * Two threads and a child process each burn CPU time in functions of known shares, measured
+ * with the thread's own CPU clock. Other work on the machine changes the total time, but not
  * the split. Each thread has a call path of its own down to the same leaves:
  *
- *   main ── run_main_thread ──┬─ heavy_work   60 %
- *                             └─ light_work   40 %
- *   thread ── run_second_thread ─┬─ heavy_work   30 %
- *                                └─ shared_work ── nested_work   70 %
- *   child ── run_child ── child_work   100 %
+ *     main ── run_main_thread ──┬─ heavy_work   60 %
+ *                               └─ light_work   40 %
+ *     thread ── run_second_thread ─┬─ heavy_work   30 %
+ *                                  └─ shared_work ── nested_work   70 %
+ *     child ── run_child ── child_work   100 %
  *
- * Built with -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls; it prints what each leaf used, in
- * milliseconds of CPU time, so that a check compares with what happened and not with what was planned. */
+ * Built with -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls. It prints what each leaf
+ * used, in milliseconds of CPU time, so that a check compares with measured and not with
+ * planned values. */
 
 #include <pthread.h>
 #include <stdint.h>

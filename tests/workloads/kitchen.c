@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* kitchen SECONDS [OLD-ROOT]: what `make demo-container` runs in its container: functions that no other program has.
+/* kitchen SECONDS [OLD-ROOT]: what `make demo-container` runs in its container: functions that
+ * no other program has.
  *
- * As a container's first process it lets go of the root that was there before. It says "ready" once it is about to work, and
- * ends by itself, also when nobody is left to end it. */
+ * As a container's first process it unmounts the old root. It prints "ready" when it is about
+ * to work, and ends by itself, also if the script that started it is gone. */
 
 #include <stdint.h>
 #include <stdio.h>

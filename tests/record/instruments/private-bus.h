@@ -110,7 +110,8 @@ request_stop_soon (SysprofRecording *recording, gpointer data)
   g_timeout_add (100, request_stop_once, recording);
 }
 
-/* Takes `instrument`. The capture, which the caller closes. What `recorded` holds is called. */
+/* Takes `instrument`. Returns the capture, which the caller closes. Calls the function in
+ * `recorded`. */
 G_GNUC_UNUSED static int
 record_instrument (Recorded *recorded, SysprofInstrument *instrument)
 {
@@ -123,7 +124,8 @@ record_instrument (Recorded *recorded, SysprofInstrument *instrument)
   return fd;
 }
 
-/* Nobody is there for it, or who is there is of no use: that is told with these words, and costs nothing else. */
+/* If the service is missing or unusable, the recording contains these words and is otherwise
+ * complete. */
 G_GNUC_UNUSED static void
 check_told (SysprofInstrument *instrument, const char *words)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Every constructor of the interface makes an instrument. Those that are not built yet say so, and the rest is
- * recorded. */
+/* Every constructor of the interface makes an instrument. Those that are not built yet report
+ * this, and the rest is recorded. */
 
 #include "../recorder.h"
 

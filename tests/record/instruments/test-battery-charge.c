@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Batteries as drivers of several kinds tell of them: by charge, by energy, with and without a voltage. */
+/* Batteries as several kinds of drivers report them: by charge, by energy, with and without
+ * a voltage. */
 
 #include "tests/record/counter-bench.h"
 #include "tests/record/removed-files.h"

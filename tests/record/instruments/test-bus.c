@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A connection to a bus on which somebody says what is none of his business. The bus is ours: it gives a name, and answers as the
- * test wants. Who asks is the instrument that holds a power profile. */
+/* A connection to a bus that sends unexpected messages. The bus is part of the test: it assigns
+ * a name, and replies as the test requires. The instrument that holds a power profile is the
+ * client. */
 
 #include "private-bus.h"
 #include "record/bus-address.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reading and parsing counters takes no memory: what this program's own malloc() and its like are asked for while counters of this
- * machine are read. Where a device or a group comes, its series takes some; so of several readings the one that took least counts. */
+/* Reading and parsing counters allocates no memory: counts calls of malloc() and its like while
+ * counters of this machine are read. A new device or cgroup needs memory for its series.
+ * Therefore the reading with the fewest allocations counts. */
 
 #include "tests/record/counter-bench.h"
 

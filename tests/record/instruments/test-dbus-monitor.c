@@ -308,7 +308,7 @@ typedef struct
   const char *told; /* by a diagnostic */
 } Stranger;
 
-/* Who says nothing is waited for two seconds. */
+/* Clients that send nothing are waited for, for two seconds. */
 static void
 test_bears_what_is_no_bus (gconstpointer data)
 {
@@ -366,7 +366,7 @@ test_tells_where_there_is_none (void)
     { "nonsense", "the address is not supported" },
     { "", "the address is not supported" },
     { "tcp:host=nowhere.invalid,port=1", "cannot reach" },
-    { "unix:abstract=sysprof-test-nobody-is-here;nonsense:", "the address is not supported" },
+    { "unix:abstract=sysprof-test-no-server-here;nonsense:", "the address is not supported" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What other programs bring into a recording: the output of a command, a capture of their own. */
+/* Data of other programs in a recording: the output of a command, and a capture of their
+ * own. */
 
 #include "../recorder.h"
 
@@ -138,7 +139,8 @@ test_long_output (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
-/* Runs, beside a recording that ends once it has begun, a command that goes on like `then`. What it printed. *(full)* */
+/* Runs a command that ends like `then`, beside a recording that ends once the command has
+ * begun. Returns its output. *(full)* */
 static char *
 run_endless (Fixture *self, const char *before, const char *then)
 {

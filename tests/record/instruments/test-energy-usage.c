@@ -21,7 +21,7 @@ write_event (CounterBench *bench, const char *device, const char *event, const c
   bench_write (bench, unit, "Joules\n");
 }
 
-/* What read(2) on the event gives, one number after the other. */
+/* The numbers that read(2) on the event returns, in turn. */
 static void
 write_counts (CounterBench *bench, const char *event, const uint64_t *counts, size_t n)
 {
@@ -218,7 +218,7 @@ test_many_packages (void)
   bench_clear (&bench);
 }
 
-/* Its module is loaded anew. */
+/* Its module is loaded again. */
 static void
 test_zone_is_replaced (void)
 {

@@ -12,7 +12,7 @@ extern const SampledCounters sysprof_gpu_usage_counters;
 
 #define FDINFO_HEAD "pos:\t0\nflags:\t0100002\nmnt_id:\t27\nino:\t741\n"
 
-/* What it costs to look at a process is counted: at how many of its descriptors. */
+/* The cost of reading a process is counted: the number of its descriptors that were read. */
 static unsigned n_looked;
 
 ssize_t readlinkat (int dir, const char *path, char *buffer, size_t size);
@@ -283,7 +283,8 @@ test_processes (void)
   bench_clear (&bench);
 }
 
-/* A client that ends takes its sums along: neither its process nor the device may jump. */
+/* A client that ends removes its sums: neither the counter of its process nor of the device
+ * may jump. */
 static void
 test_come_and_go (void)
 {

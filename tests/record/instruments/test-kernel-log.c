@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Records as the kernel gives them, kept from real machines but for what is broken on purpose; and the log of this one,
- * where it may be written. */
+/* Records in the kernel's format, copied from real machines except for those that are invalid
+ * on purpose; and the log of this machine, if it is writable. */
 
 #include "../recorder.h"
 

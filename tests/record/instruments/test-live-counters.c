@@ -265,7 +265,7 @@ test_pressure (void)
       burn_cpu_time (0.05);
     }
 
-  /* A second as the recorder was told: what was stalled is a share of that. */
+  /* A second of the recorder's clock: stalled time is a share of it. */
   for (unsigned i = 0; i < G_N_ELEMENTS (resources); i++)
     assert_between ((sums[2][i] - sums[1][i]) / 1e4,
                     last_value (&bench, "Pressure", resources[i].name, ""),
@@ -273,7 +273,7 @@ test_pressure (void)
   bench_clear (&bench);
 }
 
-/* Where the second version of cgroups is mounted, or NULL. *(full)* */
+/* Returns where the second version of cgroups is mounted, or NULL. *(full)* */
 static char *
 find_groups (void)
 {

@@ -56,7 +56,7 @@ test_bytes (void)
   bench_clear (&bench);
 }
 
-/* What one sees of memory that is short. */
+/* The counters of a machine that is short of memory. */
 static void
 test_events (void)
 {

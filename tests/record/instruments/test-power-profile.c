@@ -86,7 +86,7 @@ called (GDBusConnection *connection,
     }
   if (self->knows_no_holds || g_str_equal (profile, "balanced"))
     {
-      /* What power-profiles-daemon says of the one that it does not hold. */
+      /* The properties of power-profiles-daemon for a profile that no client holds. */
       g_dbus_method_invocation_return_error_literal (
           invocation, G_DBUS_ERROR,
           self->knows_no_holds ? G_DBUS_ERROR_UNKNOWN_METHOD : G_DBUS_ERROR_INVALID_ARGS,

@@ -145,7 +145,7 @@ test_groups_that_wait (void)
   write_group (&bench, "/system.slice", 200400, 0);
   write_group (&bench, "/system.slice/db.service", 100300, 7000);
   bench_read (&bench, 2);
-  bench_read (&bench, 3); /* nobody waits */
+  bench_read (&bench, 3); /* no task waits */
 
   bench_assert_series (&bench, "Pressure", "CPU (system.slice)", "3=0.000");
   bench_assert_series (&bench, "Pressure", "CPU (db.service)", "3=0.000");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A peer that writes a capture of its own, as GNOME Shell does, on a bus of the test's own: what it wrote is in ours, and one
- * that refuses, leaves, writes rubbish or never answers Stop costs nothing else. */
+/* A service that writes a capture of its own, as GNOME Shell does, on a bus of the test. Its
+ * capture becomes part of ours. A service that refuses, disappears, writes invalid data or
+ * never replies to Stop affects only its own data. */
 
 #include "private-bus.h"
 
@@ -243,6 +244,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
     g_test_add_data_func (cases[i].name, &cases[i].c, test_peer);
-  g_test_add_func ("/record/proxied/tells-where-nobody-is", test_tells_where_nobody_is);
+  g_test_add_func ("/record/proxied/reports-missing-service", test_tells_where_nobody_is);
   return g_test_run ();
 }

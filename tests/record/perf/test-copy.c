@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Samples with registers and a copy of the stack, made by hand as perf_event_open(2) and the kernel's <asm/perf_regs.h> lay
- * them out. Each lies in memory of just its size, so that the address sanitizer sees the byte too far. */
+/* Samples with registers and a copy of the stack, built by hand as perf_event_open(2) and the
+ * kernel's <asm/perf_regs.h> define them. Each is in memory of exactly its size, so that the
+ * address sanitizer detects reads beyond it. */
 
 #include "record/perf/copy.h"
 #include "record/perf/decode.h"
@@ -115,7 +116,7 @@ put_stack (Fixture *self, uint64_t size, uint64_t copied)
     put_u64 (self, copied);
 }
 
-/* The first `size` bytes of what was put. */
+/* The first `size` bytes of the data. */
 static void
 decode (Fixture *self, size_t size)
 {

@@ -163,7 +163,7 @@ test_sample (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
-/* The mode says what the address is. */
+/* The mode of the record decides what the address is. */
 static void
 test_sample_without_chain (Fixture *self, gconstpointer data)
 {
@@ -321,7 +321,7 @@ know_build_id (const struct perf_event_header *record, int cpu, uint8_t *build_i
   return 3;
 }
 
-/* The kernel marks the records of all while anybody asks for build IDs. */
+/* The kernel marks the records of all recorders while any of them requests build IDs. */
 static void
 test_mapping_that_is_told (Fixture *self, gconstpointer data)
 {
@@ -549,7 +549,7 @@ test_several_events_are_throttled (Fixture *self, gconstpointer data)
   put_throttle_of (self, PERF_RECORD_UNTHROTTLE, 9000000, 11, 21);
   g_assert_cmpuint (self->decoder.n_throttled, ==, 1 + 1 + 6 + 8);
 
-  /* As many at once as nobody follows, and one whose begin was not told. */
+  /* More at once than the decoder follows, and one whose start was not reported. */
   for (unsigned i = 0; i < 1000; i++)
     put_throttle_of (self, PERF_RECORD_THROTTLE, 10000000, 11, i);
   put_throttle_of (self, PERF_RECORD_UNTHROTTLE, 90000000, 11, 5000);
@@ -613,8 +613,9 @@ test_deep_stacks (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
-/* Each prefix of each kind of record, in memory of just that size, so that the address sanitizer sees the byte
- * too far; then the same with random bytes. What is written must be readable to the end. */
+/* Each prefix of each kind of record, in memory of exactly that size, so that the address
+ * sanitizer detects reads beyond it; then the same with random bytes. The output must be
+ * readable to its end. */
 static void
 test_records_that_are_cut_or_random (Fixture *self, gconstpointer data)
 {
@@ -723,7 +724,8 @@ test_walk_without_copy_is_counted (Fixture *self, gconstpointer data)
   g_assert_cmpuint (self->decoder.n_without_copy, ==, 1);
 }
 
-/* Stacks by frame pointers, from before the program was attached, stand in one ring with those that it has walked. */
+/* Stacks by frame pointers, from before the BPF program was attached, are in one ring with
+ * those that it unwound. */
 static void
 put_both_kinds (Fixture *self, const uint64_t *cgroup)
 {
@@ -768,7 +770,8 @@ test_walks_begin_later (Fixture *self, gconstpointer data)
   put_both_kinds (self, NULL);
   reader = read_back (self);
 
-  /* Nobody knows whether it is whole, so it has one entry more, which says so. */
+  /* It is unknown whether it is complete, so it has one more entry, which contains the
+   * reason. */
   sample = read_next_sample (reader);
   g_assert_nonnull (sample);
   g_assert_cmpint (sample->n_addrs, ==, 6);

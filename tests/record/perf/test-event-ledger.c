@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is noted of samples is read back from the capture as docs/format.md lays it out, entry by entry; and samples with an event and a
- * period, as perf_event_open(2) lays them out, are noted. */
+/* The log of samples is read back from the capture as docs/format.md defines it, entry by
+ * entry. Samples with an event and a period, in the layout of perf_event_open(2), are
+ * logged. */
 
 #include "capture/capture.h"
 #include "record/perf/decode.h"
@@ -36,7 +37,8 @@ tear_down (Fixture *self, gconstpointer data)
   (void) close (self->fd);
 }
 
-/* The bytes of the file. All its chunks are small enough for old readers, and the last one alone says so. */
+/* The bytes of the file. All its chunks are small enough for old readers, and only the last
+ * one is marked as the last. */
 static GByteArray *
 read_back (Fixture *self)
 {
@@ -164,7 +166,7 @@ test_samples (Fixture *self, gconstpointer data)
   const SysprofCaptureSample *sample;
   SysprofCaptureReader *reader;
 
-  sysprof_perf_decode (&record.header, &decoder); /* of an event that nobody knows */
+  sysprof_perf_decode (&record.header, &decoder); /* of an unknown event */
   g_assert_cmpuint (decoder.n_dropped_samples, ==, 1);
   sysprof_event_ledger_add_id (self->ledger, 12, 2);
   sysprof_perf_decode (&record.header, &decoder);

@@ -113,7 +113,8 @@ static const Opened opened[] = {
   { arm, "armv8_cortex_a53/event=0x11/", 2, true, 8, 0x11 },
 };
 
-/* What is in no list, takes a number that we do not give, has no room in its bits, or cannot be sampled. */
+/* Events that are in no list, that take a number which is missing, whose number is too
+ * large, or that cannot be sampled. */
 static const struct
 {
   const File *machine;

@@ -101,7 +101,7 @@ test_makes_split_records_whole (Fixture *self, gconstpointer data)
     }
 }
 
-/* A header that stands in the last 8 bytes. */
+/* A header in the last 8 bytes of the ring. */
 static void
 test_takes_header_at_the_end (Fixture *self, gconstpointer data)
 {
@@ -138,11 +138,11 @@ test_skips_sizes_that_lie (Fixture *self, gconstpointer data)
       self->page.data_head += 24;
 
       g_assert_false (drain (self));
-      g_assert_cmpuint (self->numbers->len, ==, before + 1); /* what stood in front of it */
+      g_assert_cmpuint (self->numbers->len, ==, before + 1); /* the bytes before it */
       g_assert_cmpuint (self->page.data_tail, ==, self->page.data_head);
 
       put (self, 24, 2);
-      g_assert_true (drain (self)); /* and it goes on */
+      g_assert_true (drain (self)); /* and it continues */
       g_assert_cmpuint (self->numbers->len, ==, before + 2);
       self->page.data_head = self->page.data_tail = 0;
     }
@@ -170,7 +170,7 @@ count_room (const struct perf_event_header *record, void *data)
   PerfRing *ring = data;
 
   if (ring->page->data_head - ring->page->data_tail < ring->size)
-    ring->page->time_offset = 1; /* a member that nobody uses here */
+    ring->page->time_offset = 1; /* a member that this test does not use */
 }
 
 static void

@@ -247,7 +247,8 @@ test_what_runs_at_the_end (Fixture *self, gconstpointer data)
   sysprof_privilege_unref (privilege);
 }
 
-/* Who has a CPU for himself all the time: the first switch behind the end says who that was, or else who is seen there. */
+/* A thread that has a CPU for itself all the time: the first switch after the end names it,
+ * or else the thread that is running there. */
 static void
 test_no_switch_at_all (Fixture *self, gconstpointer data)
 {
@@ -369,7 +370,7 @@ main (int argc, char **argv)
   ADD ("switches-before-the-begin", NULL, test_switches_before_the_begin);
   ADD ("what-runs-at-the-end", NULL, test_what_runs_at_the_end);
   ADD ("no-switch-at-all", NULL, test_no_switch_at_all);
-  ADD ("nobody-knows-after-a-loss", NULL, test_nobody_knows_after_a_loss);
+  ADD ("unknown-after-a-loss", NULL, test_nobody_knows_after_a_loss);
   ADD ("a-cpu-that-comes-later", NULL, test_a_cpu_that_comes_later);
   ADD ("a-slow-disk", NULL, test_a_slow_disk);
   ADD ("records-that-lie", NULL, test_records_that_lie);

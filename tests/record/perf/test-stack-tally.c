@@ -26,7 +26,7 @@ test_counts_by_process (void)
   sysprof_stack_tally_free (tally);
 }
 
-/* Some of them belong into one place, and there is room for a few at first. */
+/* Some have the same hash, and the table has room for few at first. */
 static void
 test_many_processes (void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which tasks there are is asked for at the door alone: here a tree of our own stands behind it. */
+/* The list of tasks comes from one door header only. Here it reads a tree of files made by
+ * the test. */
 
 #include "record/perf/tasks.h"
 

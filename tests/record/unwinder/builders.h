@@ -57,7 +57,7 @@ kill_builders (void)
     }
 }
 
-/* What they made, once they say so. Returns whether tables came. */
+/* Waits for the results of the builders. Returns whether tables arrived. */
 static inline bool
 collect_when_told (CodeFiles *files, int wake_fd)
 {

@@ -153,7 +153,7 @@ test_what_nobody_walks_is_refused (Fixture *self, gconstpointer data)
   assert_written (self, n);
 }
 
-/* Nobody has told of its process. */
+/* Its process has not been reported. */
 static void
 test_what_cannot_be_walked_yet_is_handed_on (Fixture *self, gconstpointer data)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Workers that never answer: each is given time by the size of its file, is killed then, and its file has no table and says so. */
+/* Workers that never reply: each gets time in proportion to the size of its file and is
+ * killed then. Its file has no table, and the reason is recorded. */
 
 #include "record/unwinder/processes.h"
 #include "tests/record/unwinder/builders.h"
@@ -23,12 +24,12 @@
 #define CODE_START 0x400000
 #define CODE_SIZE  0x10000
 
-/* Of the children that are to come. */
+/* Descriptors of the next children. */
 static atomic_bool are_to_stall;
 static atomic_int *n_begun; /* of these; shared with them */
 static atomic_int *stalled; /* pid of the first */
 
-/* The first; those after it end at once, so that nobody has to wait for them as well. */
+/* The first one hangs; later ones end at once, so that the test does not wait for them. */
 static void
 stall (void)
 {
@@ -141,7 +142,8 @@ test_killed_and_told (void)
   atomic_store (&are_to_stall, true);
   kill_builders (); /* their successors stall */
 
-  /* Who finds its worker dead is given another one, and a second one when that has had its time. */
+  /* A file whose worker has died gets another worker, and a second one after that has timed
+   * out. */
   begin = g_get_monotonic_time ();
   map (&self, fd);
   wait_for_tables (&self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Who comes first is served first, and nobody is passed over for ever. */
+/* Stacks are unwound in the order of their arrival, and none waits for ever. */
 
 #include "record/unwinder/hand-over.h"
 

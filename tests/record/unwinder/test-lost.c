@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the kernel could not tell for want of room: a process has another file mapped at an address whose table is known, and
- * nobody has said so. Its stacks may be cut, but none is called whole by the table that was there before. */
+/* The kernel had no room for a mapping record: a process has another file at an address with a
+ * known table, and the recorder does not know it. Its stacks may be truncated, but none may be
+ * reported as complete by the earlier table. */
 
 #include "record/unwinder/unwinder.h"
 #include "tests/unwind/make-elf.h"
@@ -26,7 +27,7 @@
 #define MOST      20000 /* mappings, each told with 100 bytes and more; there is room for 64 KiB */
 #define HOUR      INT64_C (3600000000000) /* ns */
 
-/* One function, from which there is no return: with it a stack is whole. */
+/* One function that does not return: with it a stack is complete. */
 static const uint8_t frames[] = {
   0x14, 0, 0, 0,    0,    0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0, /* absolute addresses */
   0x0c, 7, 8, 0x07, 16,   0, 0, /* CFA = RSP + 8, no return address */
@@ -254,7 +255,8 @@ test_nothing_is_whole_by_what_was_there_before (void)
   wait_for_samples (&self, 1);
   g_assert_cmpuint (self.decoder.n_walks[WALK_END], ==, 1);
 
-  /* Of one taken meanwhile nobody can say what was mapped; one of later is walked with what is there now. */
+  /* The mappings at the time of the first sample are unknown; a later sample is unwound with
+   * the current mappings. */
   keep_unwinder ();
   command (&self, 'o');
   take_sample (&self, now_nsec ());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files and processes whose samples wait: what is published when, and what is said of a file that has no table. */
+/* Files and processes with pending samples: the order in which tables are published, and the
+ * reasons for missing tables. */
 
 #include "record/proc-text.h"
 #include "record/unwinder/processes.h"
@@ -17,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define NOBODY_PID 4194303 /* of which nobody has told, and which is not there */
+#define NOBODY_PID 4194303 /* which was not reported, and which does not exist */
 
 typedef struct
 {
@@ -77,7 +78,7 @@ test_published_once_until_tables_come (Fixture *self, gconstpointer data)
   uint32_t n;
   CodeState state = ask (self, getpid ());
 
-  g_assert_cmpint (state, ==, CODE_PENDING); /* nobody has collected a table */
+  g_assert_cmpint (state, ==, CODE_PENDING); /* no table was collected */
   n = n_mappings (self);
   g_assert_cmpuint (n, >, 0);
   for (unsigned i = 0; i < 100; i++)
@@ -208,7 +209,7 @@ reader_of (UnwindWorker *worker, uid_t owner)
   return worker->child.pid;
 }
 
-/* What a file makes of its worker is not to decide over another owner's. */
+/* A worker that reads one owner's file must not decide about the file of another owner. */
 static void
 test_owners_are_kept_apart (void)
 {

@@ -104,7 +104,7 @@ test_known_files_wake_nobody (void)
   g_assert_false (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 0);
 
-  /* It may have been written anew meanwhile; one record is enough to find out. */
+  /* It may have been written again meanwhile; one record is enough to notice this. */
   g_assert_cmpuint (map (&self, 12, 5, 4 * SECOND), ==, sizeof build_id);
   g_assert_cmpuint (map (&self, 13, 5, 4 * SECOND + 1), ==, sizeof build_id);
   g_assert_cmpuint (take (&self), ==, 1);
@@ -160,7 +160,7 @@ test_many_files (void)
   tear_down (&self);
 }
 
-/* Who was not changed for long is looked at seldom. */
+/* Files that have not changed for long are checked seldom. */
 static void
 test_files_are_believed_for_as_long_as_was_said (void)
 {
@@ -225,7 +225,7 @@ test_what_is_followed_is_told (void)
   tear_down (&self);
 }
 
-/* Of what, nobody knows. */
+/* Of an unknown process. */
 static void
 test_losses_are_told_once (void)
 {
@@ -260,7 +260,8 @@ test_losses_are_told_once (void)
   sysprof_told_recall (self.told, 10, found);
   g_assert_cmpuint (found->len, ==, 0);
 
-  /* What finds no room is lost as well: of a process that is followed, whatever it does. */
+  /* An event without room is lost as well: for a process that is followed, whatever its
+   * kind. */
   sysprof_told_follow (self.told, 10, true);
   for (unsigned i = 0; i * sizeof (Mapped) < 5 << 20; i++)
     (void) map (&self, 10, 5, 2 + i);
@@ -273,7 +274,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/told/known-files-wake-nobody", test_known_files_wake_nobody);
+  g_test_add_func ("/record/told/known-files-wake-no-thread", test_known_files_wake_nobody);
   g_test_add_func ("/record/told/many-files", test_many_files);
   g_test_add_func ("/record/told/files-are-believed-for-as-long-as-was-said",
                    test_files_are_believed_for_as_long_as_was_said);

@@ -252,7 +252,7 @@ test_counts_stacks_that_are_too_many (void)
   sysprof_wait_log_free (log);
 }
 
-/* As many waits as have such a stack, and none of those whose stack is cut for good. */
+/* As many waits as have such a stack, and none of those whose stack is truncated for good. */
 static void
 test_counts_stacks_without_tables (void)
 {
