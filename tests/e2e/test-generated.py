@@ -15,7 +15,7 @@ import tap
 from programs import CLI, REPORT, Case, needs_root, run
 
 PROGRAM = os.environ.get("GENERATED_CODE", "generated-code")
-PASSING = os.environ.get("PASSING_PROGRAMS", "passing-programs")
+SHORT_LIVED_BPF = os.environ.get("SHORT_LIVED_BPF", "short-lived-bpf")
 SCRIPT = """
 function burnInner(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * (i % 7); return s; }
 function burnOuter() { let t = 0; for (let i = 0; i < 200; i++) t += burnInner(20000); return t; }
@@ -81,7 +81,7 @@ class Generated(Case):
     def test_programs_in_the_kernel_that_are_gone(self):
         for options in [], ["--no-decode"]:
             with self.subTest(options):
-                done = run(CLI, "-f", "--max-size", "200M", *options, "x.syscap", "--", PASSING, "300")
+                done = run(CLI, "-f", "--max-size", "200M", *options, "x.syscap", "--", SHORT_LIVED_BPF, "300")
                 if done.returncode == 77:
                     self.skipTest("the kernel compiles no programs of BPF for us")
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -17,7 +17,7 @@ import tempfile
 
 import tap
 from decoder import whole
-from looks import FORMATS, VIEWS, check_output, options_of
+from output_formats import FORMATS, VIEWS, check_output, options_of
 from programs import BUSY, CAT, CLI, REPORT, Case, run
 
 CHANGE = os.environ.get("CHANGE_CAPTURES", "change-captures")
@@ -194,10 +194,10 @@ class ThroughPrograms(Case):
         return "changed"
 
     def test_report(self):
-        looks = itertools.cycle((view, form) for form in FORMATS for view in VIEWS)
+        formats_of_views = itertools.cycle((view, form) for form in FORMATS for view in VIEWS)
         for number in range(N_THROUGH_PROGRAMS):
             path = self.changed(number)
-            for view, form in itertools.islice(looks, 16):  # so that all 12 captures together go through every one
+            for view, form in itertools.islice(formats_of_views, 16):  # so that all 12 captures together go through every one
                 with self.subTest(number=number, view=view, form=form):
                     status, out = self.check(REPORT, view, "--format", form, *options_of(view, "main"), path)
                     if status == 0:

@@ -16,7 +16,7 @@ WORKLOAD = "the program under observation sleeps, and the test looks at these sl
 ALLOWED = {
     "e2e/known-waits.c": (1, WORKLOAD),
     "e2e/limited-loop.c": (1, "nothing reports that the recorder has made its tables"),
-    "e2e/passing-programs.c": (2, "BPF programs end at a time of the kernel's choice, which it does not report"),
+    "e2e/short-lived-bpf.c": (2, "BPF programs end at a time of the kernel's choice, which it does not report"),
     "e2e/programs.py": (1, "interval of wait_for"),
     "e2e/test-debuginfod.py": (1, "interval of a loop that waits for a condition"),
     "e2e/test-events.py": (2, WORKLOAD + "; /proc/stat counts in ticks, of which many have to pass"),
@@ -24,7 +24,7 @@ ALLOWED = {
     "e2e/test-off-cpu.py": (9, WORKLOAD + "; all threads are observed for a time"),
     "e2e/test-soak.py": (1, "memory is measured once a second"),
     "e2e/test-symbol-cache.py": (1, "the cache ignores files that were changed less than this time ago"),
-    "e2e/test-voices.py": (1, "nothing reports that the recorder has looked at all processes"),
+    "e2e/test-system-messages.py": (1, "nothing reports that the recorder has looked at all processes"),
     "peers/gtk-target.py": (1, WORKLOAD),
     "record/instruments/test-bus.c": (1, "the server answers late, which the client must bear"),
     "record/test-sampling.c": (1, "interval of a loop that waits for a condition"),

@@ -3,7 +3,7 @@
 """File and line beside the names of functions, as people read them: what the JSON of the same capture says. And as programs do, in CSV,
 folded stacks and what sysprof-cat prints: what addr2line and the source say.
 
-usage: test-places.py SYSPROF-REPORT DIRECTORY-OF-SOURCES SYSPROF-CAT
+usage: test-source-lines.py SYSPROF-REPORT DIRECTORY-OF-SOURCES SYSPROF-CAT
 """
 
 import collections

@@ -4,7 +4,7 @@
 kernel log, and a message bus of the test. Expected values come from journalctl, dbus-send and Debian's
 sysprof.
 
-usage: test-voices.py [NAME]    the programs come from the environment, see programs.py
+usage: test-system-messages.py [NAME]    the programs come from the environment, see programs.py
 """
 
 import glob

@@ -16,7 +16,7 @@ import sys
 import captures
 import tap
 from decoder import Capture
-from looks import FORMATS, VIEWS, check_output, options_of
+from output_formats import FORMATS, VIEWS, check_output, options_of
 from programs import BUSY, CAT, CLI, REPORT, Case, needs_sampling, run
 
 MOST_MEMORY = 3 << 29  # bytes: 1.5 GiB, sanitizer and all

@@ -5,7 +5,7 @@
  * continues without them. They have the same size, so that the second may get the address of
  * the first. Exits with 77 if the kernel does not run such programs.
  *
- * usage: passing-programs MILLISECONDS */
+ * usage: short-lived-bpf MILLISECONDS */
 
 #include <linux/bpf.h>
 #include <stdint.h>
