@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The attributes of all perf events, and the features that older kernels do not support. */
+
 #include "record/perf/attributes.h"
 
 #include "record/perf/copy.h"
@@ -8,20 +10,23 @@
 #include <time.h>
 
 #define NSEC_PER_SEC 1000000000u
-/* Of the ring: when so much was written to it, that wakes us, whether or not we have read it since; else the clock does. */
+/* The kernel wakes the pump when it has written this share of the ring since the last wake-up,
+ * even if the pump has read the ring in between. Otherwise the pump's timer drains the ring. */
 #define WAKE_UP_SHARE 4
-#define COPY_WAKE_UP_SIZE \
-  (256 * 1024) /* a dozen samples with copies: walked before their process is another */
+/* Bytes: about a dozen samples with stack copies, so that they are unwound before their process
+ * changes. */
+#define COPY_WAKE_UP_SIZE (256 * 1024)
 
-/* In the order in which they are given up. */
+/* Features in the order in which they are dropped. The comments contain the first Linux
+ * version. */
 enum
 {
   FEATURE_BUILD_ID = 1 << 0,       /* 5.12 */
   FEATURE_LOST = 1 << 1,           /* 6.0 */
   FEATURE_INHERIT_THREAD = 1 << 2, /* 5.13 */
   FEATURE_KSYMBOL = 1 << 3,        /* 5.1 */
-  FEATURE_CALL_DEPTH = 1 << 4,     /* 4.8; refused as well above kernel.perf_event_max_stack */
-  FEATURE_NAMESPACES = 1 << 5,     /* 4.12; refused as well without CAP_PERFMON */
+  FEATURE_CALL_DEPTH = 1 << 4,     /* 4.8; also refused above kernel.perf_event_max_stack */
+  FEATURE_NAMESPACES = 1 << 5,     /* 4.12; also refused without CAP_PERFMON */
   N_FEATURES = 6,
 };
 
@@ -80,7 +85,8 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->namespaces =
       (self->features & FEATURE_NAMESPACES) != 0 && !self->options->tells_at_once;
   attr->ksymbol = (self->features & FEATURE_KSYMBOL) != 0 && !self->options->tells_at_once;
-  /* A build ID takes the place of the inode, by which the unwinder finds the file. */
+  /* A record contains either the build ID or the inode, by which the unwinder identifies the
+   * file. */
   attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once &&
                    !sysprof_perf_session_tells_inodes (self->options);
 }
@@ -89,8 +95,7 @@ static void
 name_cgroup (const PerfAttributes *self, struct perf_event_attr *attr)
 {
   if (sysprof_perf_session_filters_cgroup (self->options))
-    attr->sample_type |=
-        PERF_SAMPLE_CGROUP; /* 5.7; a kernel without it cannot do what is asked for */
+    attr->sample_type |= PERF_SAMPLE_CGROUP; /* 5.7; required */
 }
 
 static void
@@ -100,7 +105,7 @@ limit_call_depth (const PerfAttributes *self, struct perf_event_attr *attr)
     attr->sample_max_stack = (uint16_t) self->options->call_depth;
 }
 
-/* The user's part of the stack is walked from a copy of it. */
+/* This process unwinds the user stack from a copy. */
 static void
 ask_for_copies (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -134,7 +139,7 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   if (options->ledger != NULL)
     attr->sample_type |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
 
-  /* Counters do not run while a CPU is idle; the software clock must be told. */
+  /* Hardware counters stop while a CPU is idle; the software clock needs this flag. */
   attr->exclude_idle = self->event->is_clock;
   attr->exclude_guest = 1;
   name_cgroup (self, attr);
@@ -147,7 +152,8 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   limit_call_depth (self, attr);
 }
 
-/* The program's records: thread, time and the kernel's part of the stack come from the kernel, the rest is raw. */
+/* The walker's records: the kernel adds thread, time and the kernel's part of the stack; the
+ * rest is the raw part. */
 static void
 fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -183,7 +189,7 @@ wake_up_size (const PerfAttributes *self)
 {
   if (self->options->tells_at_once)
     return 1;
-  /* Of tasks, rings may be small for want of rights. */
+  /* In a session for tasks, rings may be small because of missing privileges. */
   if (self->options->stack_size > 0)
     return self->options->target == PERF_TARGET_TASKS ? COPY_WAKE_UP_SIZE / 4
                                                       : COPY_WAKE_UP_SIZE;
@@ -206,7 +212,8 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
     .clockid = CLOCK_MONOTONIC,
     .watermark = 1,
     .wakeup_watermark = wake_up_size (self),
-    /* Those without the right to look into the kernel may not even have a dummy that does. */
+    /* Users who may not profile the kernel may not open even a dummy event without these
+     * flags. */
     .exclude_kernel = 1,
     .exclude_hv = 1,
   };

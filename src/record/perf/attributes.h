@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is asked of the kernel, per role that an event plays. */
+/* Fills in perf_event_attr for each role that an event has in a session. */
 
 #pragma once
 
@@ -15,18 +15,18 @@ typedef struct PerfAttributes PerfAttributes;
 
 typedef enum
 {
-  PERF_ROLE_RING,          /* owns the ring, nothing else */
-  PERF_ROLE_LEAD_AND_TELL, /* owns the ring; tells of mappings, names, forks and exits */
-  PERF_ROLE_TELL,          /* of a task; inherited */
-  PERF_ROLE_SAMPLE,        /* samples; of a task, inherited */
-  PERF_ROLE_WALKS,         /* carries what the program in the kernel sends of each sample */
+  PERF_ROLE_RING,          /* owns the ring, records nothing */
+  PERF_ROLE_LEAD_AND_TELL, /* owns the ring; records mappings, names, forks and exits */
+  PERF_ROLE_TELL,          /* records them for a task; inherited */
+  PERF_ROLE_SAMPLE,        /* samples; for a task, inherited */
+  PERF_ROLE_WALKS,         /* transports the output of the BPF walker */
 } PerfRole;
 
 struct PerfAttributes
 {
   const struct PerfSessionOptions *options; /* borrowed */
-  const PerfEvent *event;                   /* that samples are taken on; borrowed */
-  unsigned features;                        /* those that the kernel has not refused */
+  const PerfEvent *event;                   /* the event to sample on; borrowed */
+  unsigned features;                        /* features that the kernel has not refused */
   size_t ring_size;                         /* bytes; set before events are opened */
 };
 
@@ -37,15 +37,15 @@ void sysprof_perf_attributes_fill (const PerfAttributes *self,
                                    PerfRole role,
                                    struct perf_event_attr *attr);
 
-/* Whether the kernel counts, for each event, the records that found no room in the ring (Linux 6.0 and later). Valid once an
- * event is open. */
+/* Whether the kernel counts, for each event, the records that did not fit into the ring (Linux
+ * 6.0 and later). Valid once an event is open. */
 bool sysprof_perf_attributes_counts_losses (const PerfAttributes *self);
 
-/* Gives up one more feature that old kernels do not have. FALSE when there is none left. */
+/* Drops one more feature that older kernels do not support. FALSE when none is left. */
 bool sysprof_perf_attributes_reduce (PerfAttributes *self);
-/* The same after EACCES: what takes a right that sampling alone does not. */
+/* The same after EACCES: drops the feature that needs more privileges than sampling. */
 bool sysprof_perf_attributes_reduce_rights (PerfAttributes *self);
 
-/* Time between samples of `event` on one CPU; 0 when it is not a matter of time. */
+/* Time between two samples of `event` on one CPU; 0 if samples do not follow time. */
 int64_t sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self,
                                                      const PerfEvent *event);

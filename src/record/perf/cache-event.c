@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A name is CACHE-OPERATIONs or CACHE-OPERATION-misses; config has cache, operation and result in a byte each.
+/* A name is CACHE-OPERATIONs or CACHE-OPERATION-misses. The bytes of config are cache,
+ * operation and result.
  *
  * Source: perf_event_open(2), "PERF_TYPE_HW_CACHE"; perf-list(1). */
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Caches the decision for each cgroup ID. It reads the directory tree only when a new ID
+ * appears. */
+
 #include "record/perf/cgroup-filter.h"
 
 #include "util/util.h"
@@ -8,12 +11,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#define MAX_DEPTH 64 /* of cgroups in each other: far above what anybody has */
+#define MAX_DEPTH 64 /* nesting of cgroups; far more than real systems have */
 
 struct CgroupFilter
 {
   int cgroup_fd;     /* borrowed */
-  GHashTable *known; /* id → whether it is wanted; an id is never used again */
+  GHashTable *known; /* id → whether it is wanted; IDs are never reused */
 };
 
 CgroupFilter *
@@ -42,7 +45,7 @@ set_wanted (CgroupFilter *self, uint64_t id, bool is_wanted)
   g_hash_table_insert (self->known, g_memdup2 (&id, sizeof id), GINT_TO_POINTER (is_wanted));
 }
 
-/* Takes `fd`. Those that cannot be looked into have nobody below them, as far as we may know. */
+/* Takes ownership of `fd`. A directory that cannot be read is treated as empty. */
 static void
 learn_below (CgroupFilter *self, int fd, unsigned depth)
 {
@@ -73,7 +76,7 @@ sysprof_cgroup_filter_accepts (CgroupFilter *self, uint64_t id)
 
   if (!g_hash_table_lookup_extended (self->known, &id, NULL, &is_wanted))
     {
-      /* Seen for the first time: it may have been made since the last one was. */
+      /* A new ID: the cgroup may have been created since the last scan. */
       set_wanted (self, id, false);
       learn_below (self, openat (self->cgroup_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
       is_wanted = g_hash_table_lookup (self->known, &id);

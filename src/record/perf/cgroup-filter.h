@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Only the samples of one cgroup and those below it, where tasks are chosen as well: a kernel event is for one or the other, so that
- * each sample names its cgroup, and is taken or not. *Owned* by the pump thread. */
+/* Accepts only samples of one cgroup and its descendants, when tasks are selected as well. A
+ * perf event can be limited to tasks or to a cgroup, but not to both. Samples therefore contain
+ * their cgroup, and this filter decides. *Owned* by the pump thread. */
 
 #pragma once
 
@@ -10,9 +11,9 @@
 
 typedef struct CgroupFilter CgroupFilter;
 
-/* `cgroup_fd`: its directory, borrowed. */
+/* `cgroup_fd`: the cgroup's directory, borrowed. */
 CgroupFilter *sysprof_cgroup_filter_new (int cgroup_fd);
 void sysprof_cgroup_filter_free (CgroupFilter *self);
 
-/* `id`: as PERF_SAMPLE_CGROUP tells it, which is the directory's inode. */
+/* `id`: the cgroup ID in PERF_SAMPLE_CGROUP, which is the inode of the cgroup's directory. */
 bool sysprof_cgroup_filter_accepts (CgroupFilter *self, uint64_t id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layout: perf_event_open(2): u64 abi; u64 register[] unless abi is 0; u64 size; then, unless size is 0, size bytes, and how
- * many of them were there to be copied. */
+/* Layout, from perf_event_open(2): u64 abi; u64 register[], unless abi is 0; u64 size; then,
+ * unless size is 0, size bytes of stack and a u64 with the number of bytes that were copied. */
 
 #include "record/perf/copy.h"
 
@@ -37,7 +37,8 @@ sort_registers (PerfCopy *self, const uint64_t *registers)
   self->ip = registers[32];
 }
 #else
-/* Where the kernel has what DWARF counts as ax dx cx bx si di bp sp r8 … r15. */
+/* Converts the kernel's order of registers to the order of DWARF numbers: ax dx cx bx si di bp
+ * sp r8 … r15. */
 static void
 sort_registers (PerfCopy *self, const uint64_t *registers)
 {
@@ -89,7 +90,7 @@ sysprof_perf_copy_take (PerfCopy *self, const uint8_t **at, const uint8_t *end)
   if (!take_u64 (at, end, &copied) || copied > size)
     return false;
 
-  self->size = (uint32_t) copied; /* of a record, which has 64 KiB at most */
+  self->size = (uint32_t) copied; /* less than 64 KiB, the largest record */
   self->is_cut = copied == size;
   return true;
 }

@@ -4,7 +4,7 @@
 
 #include "util/util.h"
 
-#define MAX_CPUS 8192 /* the kernel's own limit */
+#define MAX_CPUS 8192 /* the kernel's maximum */
 
 GArray *
 sysprof_cpus_parse (const char *list)

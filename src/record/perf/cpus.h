@@ -6,8 +6,9 @@
 
 #define CPUS_ONLINE_PATH "/sys/devices/system/cpu/online"
 
-/* The numbers in a list like "0-3,8", ascending as they stand there. What makes no sense ends it. *(full)*, of int */
+/* Parses a CPU list such as "0-3,8" and keeps its order. Parsing stops at the first malformed
+ * part. *(full)*, of int */
 GArray *sysprof_cpus_parse (const char *list);
 
-/* Those that are online now; never empty. */
+/* The CPUs that are online now; never empty. */
 GArray *sysprof_cpus_online (void);

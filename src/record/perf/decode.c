@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layouts: perf_event_open(2), "MMAP layout". Each function takes what it needs from a cursor that knows the record's
- * end; a record that is too short for what it claims to be is counted and left out.
- */
+/* Record layouts: see perf_event_open(2), "MMAP layout". Each function reads its record through
+ * a cursor that ends where the record ends. A record that is too short for its type is counted
+ * and skipped. */
 
 #include "record/perf/decode.h"
 
@@ -26,7 +26,7 @@ typedef struct
   const uint8_t *end;
 } Cursor;
 
-/* What sample_id_all puts behind every record that is no sample. */
+/* The fields that sample_id_all appends to every record that is not a sample. */
 typedef struct
 {
   int32_t pid;
@@ -60,7 +60,7 @@ take_two_i32 (Cursor *cursor, int32_t *first, int32_t *second)
   return true;
 }
 
-/* Takes it off the end. */
+/* Removes the ID from the end of the record. */
 static bool
 cut_record_id (Cursor *cursor, RecordId *id)
 {
@@ -75,7 +75,8 @@ cut_record_id (Cursor *cursor, RecordId *id)
 static inline void
 init_frame (SysprofCaptureFrame *frame, int cpu, int32_t pid, int64_t time, uint32_t type)
 {
-  /* One by one: for more than a word at once compilers take an instruction that costs more than all of a short frame. */
+  /* Assign the members one by one. Compilers would initialize the struct with a vector
+   * instruction, which costs more than all other work for a short frame. */
   frame->len = 0;
   frame->cpu = (int16_t) cpu;
   frame->pid = pid;
@@ -93,7 +94,7 @@ is_walked (const PerfDecoder *self)
   return self->has_walks || self->has_copies;
 }
 
-/* The entry under which a stack stands that was cut; 0 where it is whole. */
+/* The address that marks a truncated stack; 0 for a complete one. */
 static uint64_t
 marker_of (PerfDecoder *self, WalkReason reason)
 {
@@ -110,7 +111,7 @@ marker_of (PerfDecoder *self, WalkReason reason)
   return self->marker[reason];
 }
 
-/* The kernel's part counts, its marker does not. */
+/* The limit includes the kernel's addresses, but not the context marker. */
 static void
 cut_to_call_depth (const PerfDecoder *self, WalkedSample *walked)
 {
@@ -146,7 +147,8 @@ how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
   return (walked->used & WALK_USED_FP) != 0 ? CAPTURE_FOUND_BY_BOTH : CAPTURE_FOUND_BY_TABLES;
 }
 
-/* CaptureFound; 0 where there is no more to say than of most. */
+/* The note to store for a sample: CaptureFound, or CAPTURE_FOUND_UNSAID for the usual
+ * method. */
 static uint8_t
 note_of (const PerfDecoder *self, const WalkedSample *walked, CaptureFound found)
 {
@@ -155,7 +157,7 @@ note_of (const PerfDecoder *self, const WalkedSample *walked, CaptureFound found
       found == (self->has_copies ? CAPTURE_FOUND_IN_A_COPY : CAPTURE_FOUND_BY_TABLES);
 
   if (!is_walked (self))
-    return CAPTURE_FOUND_UNSAID; /* frame pointers, all of them */
+    return CAPTURE_FOUND_UNSAID; /* all by frame pointers */
   if ((walked->used & WALK_USED_FP_FIRST) != 0)
     return (uint8_t) found | CAPTURE_FOUND_BY_FP_FIRST;
   return is_usual ? CAPTURE_FOUND_UNSAID : (uint8_t) found;
@@ -172,7 +174,7 @@ tally_sample (PerfDecoder *self, const WalkedSample *walked)
     sysprof_stack_tally_note (self->tally, walked->time, walked->tid, note);
 }
 
-/* Where the next frames will stand. */
+/* Prefetches the memory of the next frames. */
 static inline void
 fetch_ahead (const void *frame, size_t size)
 {
@@ -182,7 +184,7 @@ fetch_ahead (const void *frame, size_t size)
     __builtin_prefetch (at + offset, 1);
 }
 
-/* Shortens it where stacks have a depth. */
+/* Writes one sample. A stack deeper than `call_depth` is truncated. */
 static bool
 write_sample (PerfDecoder *self, WalkedSample *walked)
 {
@@ -228,7 +230,7 @@ write_sample (PerfDecoder *self, WalkedSample *walked)
   return true;
 }
 
-/* What the kernel would say, had it a chain. */
+/* The context marker that a call chain of this sample would start with. */
 static uint64_t
 context_of (uint16_t misc)
 {
@@ -247,7 +249,7 @@ context_of (uint16_t misc)
     }
 }
 
-/* The raw part: a size of 32 bits, then a WalkRecord. */
+/* The raw part: a 32-bit size, then a WalkRecord. */
 static bool
 take_walk (Cursor cursor, WalkedSample *sample)
 {
@@ -304,7 +306,7 @@ take_raw (Cursor *cursor, WalkedSample *sample)
   return take_walk (raw, sample);
 }
 
-/* `rest` becomes the sample's. */
+/* Stores the rest in `rest`, to which `sample` then points. */
 static bool
 take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
 {
@@ -314,7 +316,8 @@ take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
   if (!sysprof_perf_copy_take (&copy, &cursor->at, cursor->end))
     return false;
 
-  /* In the kernel's work for a program, its stack is there, unless the program has just been left or has not begun. */
+  /* While the kernel works for a program, the program's stack exists, unless exec has already
+   * discarded the old one and not yet set up the new one. */
   if (copy.kind == PERF_COPY_NONE)
     sample->reason = WALK_KERNEL_THREAD;
   else if (is_in_kernel && copy.size == 0)
@@ -339,14 +342,15 @@ take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
       return true;
     }
 
-  sample->reason = WALK_OVERLOAD; /* unless somebody takes it */
+  sample->reason = WALK_OVERLOAD; /* unless TakeUnfinishedFunc takes it */
   sample->rest = rest;
   sample->stack = copy.stack;
   sample->is_cut = copy.is_cut;
   return true;
 }
 
-/* Before the program was attached the kernel followed frame pointers. Nobody can say here whether to the end. */
+/* Before the program was attached, the kernel followed frame pointers. Whether it reached the
+ * end of the stack is unknown. */
 static void
 take_chain (WalkedSample *sample)
 {
@@ -367,7 +371,7 @@ take_chain (WalkedSample *sample)
   sample->reason = WALK_NOT_YET;
 }
 
-/* What the program has sent has a raw part before the cgroup. */
+/* In the BPF program's records a raw part precedes the cgroup. */
 static bool
 take_user_part (const PerfDecoder *self, Cursor *cursor, WalkedSample *sample)
 {
@@ -380,7 +384,7 @@ take_user_part (const PerfDecoder *self, Cursor *cursor, WalkedSample *sample)
   return true;
 }
 
-/* One by one, as in init_frame(). */
+/* Assign the members one by one, as in init_frame(). */
 static inline void
 init_sample (WalkedSample *sample, int cpu)
 {
@@ -412,7 +416,7 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
       n_addresses > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
     return false;
 
-  /* The idle task; and a stack that is too deep for a frame cannot be. */
+  /* Skip the idle task and other users' processes. */
   if (sample.pid == 0 ||
       (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, sample.pid)))
     return true;
@@ -521,7 +525,8 @@ write_map (PerfDecoder *self, const Mapping *mapping)
   return true;
 }
 
-/* A file that was replaced while it runs is still known by its name. */
+/* The kernel marks the path of a file that was replaced as deleted; readers look it up by its
+ * original path. */
 static void
 take_path (Cursor cursor, Mapping *mapping)
 {
@@ -534,7 +539,7 @@ take_path (Cursor cursor, Mapping *mapping)
     mapping->path_size -= strlen (DELETED);
 }
 
-/* Its build ID, where the record has one, is the record's. */
+/* The build ID, if any, stays in the record. */
 static bool
 take_mmap2 (Cursor cursor, uint16_t misc, Mapping *mapping)
 {
@@ -549,8 +554,9 @@ take_mmap2 (Cursor cursor, uint16_t misc, Mapping *mapping)
     return false;
 
   file =
-      cursor
-          .at; /* major and minor, inode, generation; or size, three bytes of nothing, 20 bytes of build ID */
+      /* Device major and minor, inode and generation; or the build ID's size, three reserved
+       * bytes and 20 bytes of build ID. */
+      cursor.at;
   if (!take_u64 (&cursor, &inode) || !take_u64 (&cursor, &inode) ||
       !take_u64 (&cursor, &(uint64_t){ 0 }) || !take_two_i32 (&cursor, &protection, &flags))
     return false;
@@ -577,7 +583,7 @@ name_mapping (Mapping *mapping, const uint8_t *build_id, size_t size)
 {
   mapping->build_id = build_id;
   mapping->build_id_size = size;
-  mapping->inode = 0; /* as where the kernel names the file */
+  mapping->inode = 0; /* the kernel does not report both either */
 }
 
 static Cursor
@@ -586,7 +592,8 @@ body_of (const struct perf_event_header *record)
   return (Cursor){ (const uint8_t *) (record + 1), (const uint8_t *) record + record->size };
 }
 
-/* While another listener asks for build IDs, the kernel marks the records of all as having one: those that tell inodes lie. */
+/* While another session requests build IDs, the kernel marks the mapping records of all
+ * sessions as having one. If this session requested inodes, the mark is wrong. */
 static uint16_t
 misc_of (const PerfDecoder *self, const struct perf_event_header *record)
 {
@@ -648,7 +655,7 @@ decode_mmap (PerfDecoder *self, Cursor cursor)
   return write_map (self, &mapping);
 }
 
-/* --- the lives of processes --- */
+/* --- processes --- */
 
 static bool
 decode_comm (PerfDecoder *self, Cursor cursor, uint16_t misc)
@@ -707,7 +714,8 @@ take_task (Cursor *cursor, Task *task)
   return true;
 }
 
-/* The parent is named by its process, whichever of its threads forked: a child has what its parent's process has. */
+/* The frame contains the parent's process ID, whichever of its threads forked, because the
+ * child inherits from the process. */
 static bool
 decode_fork (PerfDecoder *self, Cursor cursor)
 {
@@ -766,7 +774,7 @@ decode_namespaces (PerfDecoder *self, Cursor cursor)
   return true;
 }
 
-/* --- code of the kernel --- */
+/* --- kernel code --- */
 
 static bool
 decode_kernel_symbol (PerfDecoder *self, Cursor cursor)
@@ -774,7 +782,7 @@ decode_kernel_symbol (PerfDecoder *self, Cursor cursor)
   struct
   {
     uint32_t size;
-    uint16_t type; /* BPF, or code out of line */
+    uint16_t type; /* BPF program, or out-of-line code such as trampolines */
     uint16_t flags;
   } what;
   RecordId id;
@@ -793,7 +801,7 @@ decode_kernel_symbol (PerfDecoder *self, Cursor cursor)
   return true;
 }
 
-/* --- what did not come --- */
+/* --- losses --- */
 
 static bool
 decode_lost (PerfDecoder *self, Cursor cursor)
@@ -819,7 +827,7 @@ decode_lost_samples (PerfDecoder *self, Cursor cursor)
   return true;
 }
 
-/* Which event has that number of the kernel's. FALSE: none of ours. */
+/* Finds the event with this kernel ID. FALSE: none of this session. */
 static bool
 find_event (const PerfDecoder *self, uint64_t id, unsigned *event)
 {
@@ -827,7 +835,8 @@ find_event (const PerfDecoder *self, uint64_t id, unsigned *event)
   return self->ledger == NULL || sysprof_event_ledger_find (self->ledger, id, event);
 }
 
-/* The sample that was too much is missed in any case; the others are known when it is over. Of very many events at once only that. */
+/* Counts the sample that was suppressed when throttling began. The others can be estimated only
+ * when it ends, and only if `throttled` has room for the event. */
 static void
 begin_throttled (PerfDecoder *self, uint64_t stream, int64_t time)
 {
@@ -843,7 +852,7 @@ begin_throttled (PerfDecoder *self, uint64_t stream, int64_t time)
   throttled->event[throttled->n++].since = time;
 }
 
-/* When it began; 0 = nobody knows. */
+/* Returns when throttling began; 0 = unknown. */
 static int64_t
 end_throttled (ThrottledEvents *throttled, uint64_t stream)
 {
@@ -926,7 +935,7 @@ decode (PerfDecoder *self, const struct perf_event_header *record)
     case PERF_RECORD_UNTHROTTLE:
       return decode_throttle (self, cursor, false);
     default:
-      return true; /* newer kernels have more to tell than was asked for */
+      return true; /* newer kernels have further record types */
     }
 }
 

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A hash table from the kernel's event IDs to events, and the chunk that is being filled. */
+
 #include "record/perf/event-ledger.h"
 
 #include "capture/capture.h"
 
 #include <string.h>
 
-#define CHUNK_ENTRIES 670 /* in 16080 bytes: readers of version 3.46 take frames of 16384 */
+#define CHUNK_ENTRIES 670 /* in 16080 bytes: Sysprof 3.46 reads frames up to 16384 bytes */
 
 typedef struct
 {
-  uint64_t id; /* 0 = free; the kernel counts from 1 */
+  uint64_t id; /* 0 = free; the kernel starts at 1 */
   uint8_t event;
 } KnownId;
 
 struct EventLedger
 {
-  KnownId *known; /* [n_known], a power of two, at most half of them taken */
+  KnownId *known; /* [n_known], a power of two, at most half of them used */
   unsigned n_known;
   unsigned n_taken;
   unsigned n_entries;
-  int64_t latest; /* time of a chunk that was written */
+  int64_t latest; /* of all chunks written so far */
   uint8_t chunk[CHUNK_ENTRIES * CAPTURE_PERIODS_SIZE];
 };
 
@@ -44,7 +46,8 @@ sysprof_event_ledger_free (EventLedger *self)
   g_free (self);
 }
 
-/* Of the id, or the free one where it belongs. Ids are given out in turn: they scatter by themselves. */
+/* The entry of `id`, or the free entry for it. IDs are assigned in sequence, so they need no
+ * hash function. */
 static KnownId *
 find_id (const EventLedger *self, uint64_t id)
 {
@@ -129,7 +132,7 @@ sysprof_event_ledger_note (EventLedger *self,
 bool
 sysprof_event_ledger_finish (EventLedger *self, SysprofCaptureWriter *writer, int64_t time)
 {
-  /* Events are disabled a little behind the end, which is `time`. Readers take chunks by their times: one behind the last would begin a
-   * file of another recording. */
+  /* The events are disabled shortly after the end of the recording, `time`. Readers order
+   * chunks by time, and a chunk after the last one would start a file of another recording. */
   return write_chunk (self, writer, MAX (self->latest, time), true);
 }

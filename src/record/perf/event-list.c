@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Whether the machine has an event is known by opening it, for this thread's user code, which everybody may. */
+/* Whether the machine supports an event is found by opening it for user code of this thread,
+ * which needs no privileges. */
 
 #include "record/perf/event-list.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_NAMES 24 /* of a list in a message */
+#define MOST_NAMES 24 /* in one list of a message */
 
 static bool
 is_there (Privilege *privilege, const PerfEvent *event)
@@ -39,7 +40,7 @@ compare_names (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* The directories in PATH of tracefs, in order; NULL where it cannot be read. */
+/* Returns the sorted names of the directories in tracefs PATH; NULL if it cannot be read. */
 static GPtrArray *
 list_directories (Privilege *privilege, const char *path)
 {

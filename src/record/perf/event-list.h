@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which events this machine has, for who asked for one that it lacks. */
+/* Describes the events and tracepoints of this machine, for error messages about an event that
+ * it does not have. */
 
 #pragma once
 
@@ -8,9 +9,10 @@
 
 #include <glib.h>
 
-/* "This machine has cpu-clock, …; and tracepoints of the groups block, …". *(full)* */
+/* Returns "This machine has cpu-clock, …; and tracepoints, as GROUP:NAME, of the groups block,
+ * …". *(full)* */
 char *sysprof_perf_events_describe (Privilege *privilege);
 
-/* "Of its group there are …", "There are the groups …": of the tracepoint GROUP:NAME, which there is not, with what was perhaps meant.
- * "" where tracefs cannot be read. *(full)* */
+/* For a missing tracepoint GROUP:NAME: returns "Its group has …" or "There are the groups …",
+ * after a suggestion of a similar name. Returns "" if tracefs cannot be read. *(full)* */
 char *sysprof_perf_tracepoints_describe (Privilege *privilege, const char *name);

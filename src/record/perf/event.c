@@ -72,11 +72,11 @@ sysprof_perf_event_nth (unsigned i, PerfEvent *event)
 
   *event = (PerfEvent){ .type = PERF_TYPE_HW_CACHE };
   g_strlcpy (event->name, name, sizeof event->name);
-  return sysprof_cache_event_find (event->name,
-                                   &event->config); /* not in what that overwrites */
+  /* Pass the copy: the call overwrites the buffer that `name` points to. */
+  return sysprof_cache_event_find (event->name, &event->config);
 }
 
-/* By that name, or by one that people are used to. */
+/* Finds an event by its name or by an alias that perf users know. */
 static bool
 find_named (PerfEvent *self, const char *name)
 {
@@ -105,7 +105,7 @@ find_named (PerfEvent *self, const char *name)
   return false;
 }
 
-/* The name becomes part of a path: only what names of tracepoints consist of. */
+/* The name becomes part of a path, so only characters of tracepoint names are allowed. */
 static bool
 is_tracepoint_name (const char *name)
 {
@@ -153,11 +153,11 @@ look_up_tracepoint (PerfEvent *self, const char *name, Privilege *privilege, GEr
 
   self->type = PERF_TYPE_TRACEPOINT;
   if (self->period == 0)
-    self->period = 1; /* each time it is passed */
+    self->period = 1; /* sample every hit */
   return true;
 }
 
-/* Cuts ":PERIOD" off. FALSE for a period of 0. */
+/* Removes ":PERIOD" from the name. FALSE if the period is 0. */
 static bool
 take_period (char *name, uint64_t *period)
 {
@@ -213,7 +213,7 @@ sysprof_perf_event_parse (PerfEvent *self,
         return false;
     }
 
-  g_strlcpy (parsed.name, name, sizeof parsed.name); /* as it was asked for */
+  g_strlcpy (parsed.name, name, sizeof parsed.name); /* as the user wrote it */
   *self = parsed;
   return true;
 }
@@ -247,7 +247,7 @@ sysprof_perf_event_for_cpu (const PerfEvent *self, int cpu, PerfEvent *there)
 uint64_t
 sysprof_perf_event_get_period (const PerfEvent *self, uint64_t frequency)
 {
-  /* A clock's period is its frequency's inverse; the kernel would do the same. */
+  /* The period of a clock is the inverse of the frequency; the kernel computes the same. */
   if (self->period == 0 && self->is_clock)
     return MAX (1, NSEC_PER_SEC / MAX (frequency, 1));
   return self->period;

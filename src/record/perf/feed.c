@@ -5,8 +5,8 @@
 #include "record/perf/cpus.h"
 #include "record/pump-private.h"
 
-/* Rings wake us when they fill; this is for those that do not, so that what happened is soon known: names of processes
- * are to be read while they live. */
+/* A full ring wakes the pump. This timer drains rings that do not fill, so that short-lived
+ * processes can be read in /proc before they exit. */
 #define DRAIN_INTERVAL (200 * NSEC_PER_MSEC)
 #define CPUS_INTERVAL  (1 * NSEC_PER_SEC)
 
@@ -20,8 +20,9 @@ add_growth (EventFeed *self, LossKind kind, uint64_t n, uint64_t *told)
   *told = n;
 }
 
-/* PERF_RECORD_LOST only counts records of any kind, and the last ones are never reported: it says when to read the counts of the
- * events. Before Linux 6.0 there are none, and every lost record counts as a sample. */
+/* PERF_RECORD_LOST does not separate samples from other records, and the last losses are never
+ * reported. So it only triggers reading of the events' own counts. Before Linux 6.0 there are
+ * no such counts, and every lost record counts as a sample. */
 static void
 account (EventFeed *self, bool is_last)
 {
@@ -53,7 +54,7 @@ drain (EventFeed *self)
     decoder->drained (begin, decoder->drained_data);
 }
 
-/* The others are read as well: then they need not wake us soon. */
+/* Drains all rings, so that the other rings do not wake the pump soon after. */
 static void
 ring_ready (Pump *pump, int fd, void *data)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the sampler and the process watcher have in common: a session whose rings the pump drains. *Owned* by the
- * pump thread. */
+/* The common part of the sampler and the process watcher: a perf session that the pump drains.
+ * *Owned* by the pump thread. */
 
 #pragma once
 
@@ -12,21 +12,22 @@ typedef struct
 {
   Pump *pump;
   PerfSession *session; /* NULL = none */
-  LossKind sample_kind; /* what a lost sample of the session counts as */
-  uint64_t kernel_lost; /* n_kernel_lost of the decoder when `losses` was read */
+  LossKind sample_kind; /* the kind of loss to report for lost samples */
+  uint64_t kernel_lost; /* the decoder's n_kernel_lost when `losses` was read */
   PerfLosses losses;    /* in the rings */
   uint64_t told_samples;
   uint64_t told_records;
   uint64_t told_throttled;
 } EventFeed;
 
-/* Takes `session`: from now on its rings are drained and its losses counted. Call in *prepare*. */
+/* Takes ownership of `session`. From now on the pump drains its rings and counts its losses.
+ * Call it in *prepare*. */
 void sysprof_event_feed_start (EventFeed *self,
                                Pump *pump,
                                PerfSession *session,
                                LossKind sample_kind);
 
-/* Everything off, and the rest drained. */
+/* Disables the events and drains the rings. */
 void sysprof_event_feed_drain (EventFeed *self);
-/* The same, and all closed. */
+/* Does the same and closes the session. */
 void sysprof_event_feed_stop (EventFeed *self);

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #define DEVICES    "/sys/bus/event_source/devices"
-#define TEXT_SIZE  4096 /* a file of sysfs */
-#define MOST_SHOWN 24   /* names of a unit in a message */
+#define TEXT_SIZE  4096 /* of one sysfs file */
+#define MOST_SHOWN 24   /* names of one unit in a message */
 
-/* --- the files --- */
+/* --- sysfs files --- */
 
-/* A name of what is in a directory of the kernel's, and nothing that leads elsewhere. */
+/* TRUE for a file name that cannot lead out of its directory. */
 static bool
 is_plain (const char *name)
 {
@@ -26,7 +26,7 @@ is_plain (const char *name)
   return true;
 }
 
-/* The first line of DEVICES/UNIT/NAME, or NULL. *(full)* */
+/* Returns the first line of DEVICES/UNIT/NAME, or NULL. *(full)* */
 static char *
 dup_file (Privilege *privilege, const char *unit, const char *name)
 {
@@ -47,7 +47,7 @@ compare_names (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* What is in a directory, in order. *(full)* */
+/* Returns the sorted names in a directory. *(full)* */
 static GPtrArray *
 list_names (Privilege *privilege, const char *path)
 {
@@ -68,8 +68,9 @@ list_names (Privilege *privilege, const char *path)
   return names;
 }
 
-/* Those of the CPUs themselves have a list of theirs, but for the only one of a PC; others (memory controllers, tracers) cannot
- * be sampled on. *(full)* */
+/* Returns the units of CPUs: those with a file "cpus", and "cpu", the only unit of a machine
+ * with one kind of CPU. Other units (memory controllers, tracers) do not support sampling.
+ * *(full)* */
 static GPtrArray *
 list_units (Privilege *privilege)
 {
@@ -86,9 +87,10 @@ list_units (Privilege *privilege)
   return units;
 }
 
-/* --- what an event is for a unit --- */
+/* --- events of a unit --- */
 
-/* Puts the bits of `value`, from the lowest on, where `ranges` ("0-7,32-35") say. FALSE if it does not fit. */
+/* Stores the bits of `value`, lowest first, at the bit positions `ranges` ("0-7,32-35"). FALSE
+ * if the value does not fit. */
 static bool
 put_bits (Text ranges, uint64_t value, uint64_t *config)
 {
@@ -111,7 +113,7 @@ put_bits (Text ranges, uint64_t value, uint64_t *config)
   return value == 0 && sysprof_text_size (ranges) == 0;
 }
 
-/* Hexadecimal with 0x in front, else decimal. */
+/* Parses a hexadecimal number with 0x in front, or a decimal number. */
 static bool
 read_number (const char *digits, uint64_t *value)
 {
@@ -122,7 +124,8 @@ read_number (const char *digits, uint64_t *value)
          sysprof_text_size (text) == 0;
 }
 
-/* "umask=0x8f", or "edge", which is a 1. Only terms of the first number: no other is the same on all kernels. */
+/* Adds a term such as "umask=0x8f", or "edge", which means 1. Only terms that go into `config`
+ * are supported, because the layout of config1 and config2 differs between kernels. */
 static bool
 add_term (Privilege *privilege, const char *unit, const char *term, uint64_t *config)
 {
@@ -160,7 +163,7 @@ read_terms (Privilege *privilege, const char *unit, const char *text, uint64_t *
   return terms[0] != NULL;
 }
 
-/* `what`: a name of the unit's list, or terms. */
+/* `what`: a name that the unit lists, or terms. */
 static bool
 read_event (Privilege *privilege, const char *unit, const char *what, PerfUnit *into)
 {
@@ -233,7 +236,8 @@ sysprof_pmu_append_events (GString *text, Privilege *privilege)
           const char *name = g_ptr_array_index (names, j);
           PerfUnit event;
 
-          /* "NAME.unit", "NAME.scale" belong to a name, and what is of no use to us is not offered. */
+          /* Skip "NAME.unit" and "NAME.scale", which describe NAME, and events that cannot be
+           * opened. */
           if (strchr (name, '.') != NULL || !read_event (privilege, unit, name, &event))
             continue;
           if (n == 0)

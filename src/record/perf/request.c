@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Every error must name the option's value and what the user can do. */
+
 #include "record/perf/request.h"
 
 #include "record/perf/cpus.h"
@@ -13,7 +15,8 @@
 
 #define DEFAULT_FREQUENCY 1000 /* Hz */
 
-/* Somebody named twice, or a thread of a process that is named as well, is sampled once. */
+/* An ID can be named twice, and a thread can belong to a process that is named as well. Each is
+ * sampled once. */
 static void
 remove_duplicates (GArray *ids)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a person asked to be sampled, looked up on this machine. */
+/* Resolves what the user wants to sample (processes, threads, cgroup, user, CPUs and events) on
+ * this machine. */
 
 #pragma once
 
@@ -9,23 +10,27 @@
 
 typedef struct
 {
-  PerfSessionOptions session; /* points into the rest */
+  PerfSessionOptions session; /* points into the other members */
   GArray *tasks;              /* of pid_t: threads to sample; NULL = not by task */
-  GArray *watched;            /* of pid_t: processes and threads that were named; NULL = none */
-  GArray *processes;          /* of int32_t: the processes they belong to; NULL = all */
-  GArray *further; /* of PerfEvent: those that were named besides the first; NULL = none */
+  /* Of pid_t: the processes and threads that the user named; NULL = none. */
+  GArray *watched;
+  GArray *processes; /* of int32_t: the processes they belong to; NULL = all */
+  /* Of PerfEvent: events that the user named after the first; NULL = none. */
+  GArray *further;
   int cgroup_fd;
   bool has_user;
   uid_t uid;
-  bool has_event; /* it was named: no other will do */
+  bool has_event; /* the user named events, so there is no fallback */
 } SamplingRequest;
 
-/* FALSE with `error` when something that was asked for is not there. Clear it either way. */
+/* FALSE with `error` if something that the user named does not exist. Clear `self` in either
+ * case. */
 bool sysprof_sampling_request_resolve (SamplingRequest *self,
                                        const SamplerOptions *options,
                                        Privilege *privilege,
                                        GError **error);
-/* The lines of CAPTURE_EVENTS_FILE; `each_says`: every sample says its period. *(full)* */
+/* Returns the lines of CAPTURE_EVENTS_FILE. `each_says`: every sample contains its period.
+ * *(full)* */
 char *sysprof_sampling_request_dup_events (const SamplingRequest *self, bool each_says);
 void sysprof_sampling_request_clear (SamplingRequest *self);
 

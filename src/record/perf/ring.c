@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads a perf ring in place. It must never trust record sizes, because a corrupt ring could
+ * otherwise make it read past the end. */
+
 #include "record/perf/ring.h"
 
 #include <errno.h>
@@ -7,9 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* How much is read before the kernel gets its room back. */
+/* Bytes to read before data_tail is advanced. */
 #define GIVE_BACK_SIZE (64 * 1024)
-/* How far ahead is fetched: what another CPU has written is in none of our caches. */
+/* Bytes to prefetch ahead, because records that another CPU has written are in none of this
+ * CPU's caches. */
 #define FETCH_AHEAD 1024
 #define CACHE_LINE  64
 
@@ -28,7 +32,7 @@ sysprof_perf_ring_map (PerfRing *self, int fd, size_t size)
           return true;
         }
 
-      /* More than kernel.perf_event_mlock_kb, or than there is in one piece. */
+      /* Larger than kernel.perf_event_mlock_kb allows, or not enough contiguous memory. */
       if (errno != EPERM && errno != ENOMEM)
         return false;
     }
@@ -43,7 +47,7 @@ sysprof_perf_ring_unmap (PerfRing *self)
   *self = (PerfRing){ 0 };
 }
 
-/* The record at `at`, in one piece. */
+/* Returns the record at `at` in one piece. */
 static const struct perf_event_header *
 get_whole (const PerfRing *self, uint64_t at, size_t size, uint8_t *scratch)
 {
@@ -68,7 +72,7 @@ fetch_ahead (const PerfRing *self, uint64_t at, size_t size)
 size_t
 sysprof_perf_ring_get_fill (const PerfRing *self)
 {
-  /* A number to look at. */
+  /* Relaxed: the result is only an estimate. */
   return (size_t) (__atomic_load_n (&self->page->data_head, __ATOMIC_RELAXED) -
                    self->page->data_tail);
 }
@@ -78,7 +82,7 @@ sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, 
 {
   /* Pairs with the kernel's barrier between the records and data_head. */
   uint64_t head = __atomic_load_n (&self->page->data_head, __ATOMIC_ACQUIRE);
-  uint64_t tail = self->page->data_tail; /* only we write it */
+  uint64_t tail = self->page->data_tail; /* only this thread writes it */
   uint64_t given_back = tail;
   bool makes_sense = (tail & 7) == 0 && head - tail <= self->size;
 
@@ -102,7 +106,8 @@ sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, 
 
       if (tail - given_back >= GIVE_BACK_SIZE)
         {
-          /* Pairs with the kernel's reading data_tail before it writes: our reads are done. */
+          /* Pairs with the kernel's read of data_tail before it writes: this thread's reads are
+           * complete. */
           __atomic_store_n (&self->page->data_tail, tail, __ATOMIC_RELEASE);
           given_back = tail;
         }

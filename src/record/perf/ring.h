@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The ring that the kernel writes the records of one CPU to. *Owned* by the pump thread; the kernel is the other side.
+/* A perf ring buffer, in which the kernel stores the records of one CPU. *Owned* by the pump
+ * thread; the kernel writes the other end.
  *
  *          data_tail              data_head
  *              │                      │
@@ -8,7 +9,7 @@
  *      free    │ records, not yet read │   free
  *     ────────────────────────────────────────────
  *
- * Both only grow; positions in the ring are modulo its size. */
+ * Both values only grow; positions in the ring are modulo its size. */
 
 #pragma once
 
@@ -22,22 +23,24 @@
 typedef struct
 {
   struct perf_event_mmap_page *page;
-  uint8_t *data; /* [size] behind the page */
+  uint8_t *data; /* [size] after the page */
   size_t size;   /* a power of two */
 } PerfRing;
 
-/* `record` is whole, 8-aligned, and record->size bytes long, at least those of its header. */
+/* `record` is complete and contiguous, 8-aligned, and record->size bytes long, which is at
+ * least the size of its header. */
 typedef void (*PerfRecordFunc) (const struct perf_event_header *record, void *data);
 
-/* Maps the ring of event `fd`, `size` bytes or, where the kernel grants less, the half, the quarter … FALSE with errno. */
+/* Maps the ring of event `fd` with `size` bytes. If the kernel refuses, it tries half of that,
+ * a quarter and so on. FALSE with errno. */
 bool sysprof_perf_ring_map (PerfRing *self, int fd, size_t size);
 void sysprof_perf_ring_unmap (PerfRing *self);
 
-/* Bytes of records that are there now. */
+/* Bytes of unread records. */
 size_t sysprof_perf_ring_get_fill (const PerfRing *self);
 
-/* Calls `func` for each record that is there now, and gives their room back to the kernel. `scratch` has PERF_RECORD_MAX
- * bytes and is 8-aligned: records that are split by the ring's end are made whole there. FALSE when what is there makes
- * no sense: all of it is skipped then. */
+/* Calls `func` for each unread record, and frees its room in the ring. `scratch` has
+ * PERF_RECORD_MAX bytes and is 8-aligned; records that wrap around the ring's end are assembled
+ * there. FALSE: the ring's content is invalid, and all unread records are skipped. */
 bool
 sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, void *data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A slice begins with the switch to a thread and ends with the next one on that CPU. Where the kernel has lost records, or says of
- * another thread that it ran than of the one that was switched to, nobody knows when the slice began: it is left out.
- */
+/* A slice starts when the CPU switches to a thread and ends at the next switch on that CPU. The
+ * slice is dropped if its start is unknown. This is so if the kernel has lost records, or if
+ * the thread that stops is not the one that started. */
 
 #include "record/perf/scheduler-marks.h"
 
@@ -18,9 +18,9 @@
 
 typedef struct
 {
-  int64_t since; /* ns; 0 = not known */
-  int32_t tid;   /* what runs; UNKNOWN before the first switch, 0 = nothing */
-  int32_t seen;  /* where that is UNKNOWN: what ran behind the end */
+  int64_t since; /* ns; 0 = unknown */
+  int32_t tid;   /* the running thread; UNKNOWN before the first switch, 0 = idle */
+  int32_t seen;  /* if `tid` is UNKNOWN: the thread that ran after the end */
   char comm[COMM_SIZE];
   char name[sizeof ((SysprofCaptureMark *) NULL)->name];
 } Slice;
@@ -33,11 +33,11 @@ struct SchedulerMarks
   int64_t end;    /* ns */
 };
 
-/* What a record says. */
+/* The fields of one record. */
 typedef struct
 {
   int64_t time;
-  int32_t pid; /* of the thread that stops; -1 where it has ended */
+  int32_t pid; /* of the thread that stops; -1 if it has exited */
   int32_t prev_tid;
   int32_t next_tid;
   const char *prev_comm; /* [COMM_SIZE] */
@@ -89,7 +89,7 @@ sysprof_scheduler_marks_set_end (SchedulerMarks *self, int64_t time)
   self->end = time;
 }
 
-/* A CPU may come while we record. */
+/* Slots are added on demand, because a CPU can come online during the recording. */
 static Slice *
 get_slice (SchedulerMarks *self, int cpu)
 {
@@ -150,7 +150,7 @@ take_bytes (const uint8_t **at, const uint8_t *end, void *value, size_t size)
   return true;
 }
 
-/* `raw` has `size` bytes. */
+/* Returns the field's address in `raw`, which has `size` bytes, or NULL. */
 static const uint8_t *
 find_field (const uint8_t *raw, uint32_t size, TracepointField field)
 {
@@ -240,7 +240,7 @@ take_switch (SchedulerMarks *self, const struct perf_event_header *record)
     }
   if (taken.time >= self->end)
     {
-      /* The slice that lasts until the end is written there. */
+      /* The slice that lasts until the end is written by sysprof_scheduler_marks_finish(). */
       if (slice->since != 0 && slice->tid == UNKNOWN)
         {
           slice->tid = taken.prev_tid;
@@ -249,13 +249,14 @@ take_switch (SchedulerMarks *self, const struct perf_event_header *record)
       return true;
     }
 
-  /* An ended thread has no process any more. */
+  /* An exited thread has no process any more, so use its thread ID. */
   if (taken.prev_tid != 0 && is_known (slice, &taken))
     is_written = !self->decoder->drops_samples &&
                  write_mark (self, slice, cpu, taken.pid > 0 ? taken.pid : taken.prev_tid,
                              taken.prev_comm, taken.time);
 
-  /* Who was switched before the begin was told of has run from then on. */
+  /* The first record can be older than the start that was announced; the thread then runs since
+   * the start. */
   if (slice->tid != UNKNOWN || taken.time > slice->since)
     slice->since = taken.time;
   slice->tid = taken.next_tid;

@@ -14,13 +14,14 @@ typedef struct
 #define MOST_NOTES  262144
 #define FIRST_SLOTS 256
 
-/* Each sample comes here: a line of memory, and seldom more, is looked at. */
+/* A hash table with open addressing. It is updated for each sample, so an update should touch
+ * no more than one cache line. */
 struct StackTally
 {
-  ProcessTally *slot; /* [n_slots], a power of two, at most half of them taken */
+  ProcessTally *slot; /* [n_slots], a power of two, at most half of them used */
   unsigned n_slots;
   unsigned n_taken;
-  ProcessTally *last; /* most samples are of whom the one before was */
+  ProcessTally *last; /* most samples are of the same process as the one before */
   GByteArray *notes;
 };
 
@@ -61,7 +62,8 @@ sysprof_stack_tally_free (StackTally *self)
   g_free (self);
 }
 
-/* Of the process, or the free one where it belongs. Pids are given out in turn: they scatter by themselves. */
+/* The slot of `pid`, or the free slot for it. Pids are assigned in sequence, so they need no
+ * hash function. */
 static ProcessTally *
 find_slot (StackTally *self, int32_t pid)
 {

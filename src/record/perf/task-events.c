@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layouts: perf_event_open(2), "MMAP layout". */
+/* Record layouts: see perf_event_open(2), "MMAP layout". */
 
 #include "record/perf/task-events.h"
 
 #include <string.h>
 
-/* What stands at the end of every record: see decode.h. */
+/* The end of every record: see decode.h. */
 typedef struct
 {
   int32_t pid;
@@ -38,7 +38,8 @@ typedef struct
   int64_t time;
 } Task;
 
-/* One by one: for more than a word at once compilers take an instruction that costs more than all the rest. */
+/* Assign the members one by one. Compilers would initialize the struct with a vector
+ * instruction, which costs more than all the rest. */
 static inline void
 init_event (TaskEvent *self, const RecordId *id)
 {
@@ -93,7 +94,7 @@ parse_task (TaskEvent *self, const uint8_t *body, size_t size, TaskEventKind kin
   self->pid = task.pid;
   self->parent_pid = task.parent_pid;
   self->time = task.time;
-  /* A thread that starts shares its process; one that ends leaves it, but for the first. */
+  /* Ignore new threads of the same process, and exits of threads other than the main thread. */
   return kind == TASK_FORKED ? task.pid != task.parent_pid : task.pid == task.tid;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the kernel tells about tasks, for who keeps track of them rather than writes it down. */
+/* Parses the perf records of mappings, execs, forks and exits, for code that tracks processes.
+ * The decoder, which writes these records to the capture, does not use it. */
 
 #pragma once
 
@@ -11,8 +12,8 @@
 typedef enum
 {
   TASK_MAPPED,   /* executable memory */
-  TASK_EXECUTED, /* another program */
-  TASK_FORKED,   /* `parent_pid` has */
+  TASK_EXECUTED, /* the process executed another program */
+  TASK_FORKED,   /* `parent_pid` forked this process */
   TASK_EXITED,
 } TaskEventKind;
 
@@ -23,7 +24,7 @@ typedef struct
   int32_t parent_pid;
   int64_t time; /* ns */
 
-  /* Of TASK_MAPPED. */
+  /* Only for TASK_MAPPED. */
   uint64_t start;
   uint64_t end;
   uint64_t offset;
@@ -31,9 +32,10 @@ typedef struct
   uint64_t inode_generation;
   uint32_t device_major;
   uint32_t device_minor;
-  const char *path; /* in the record; as the process sees it, or a name like "[vdso]" */
+  /* Part of the record; the process's own view of the path, or a name like "[vdso]". */
+  const char *path;
 } TaskEvent;
 
-/* Takes `record`, whose event has sample_id_all and PERF_DECODE_SAMPLE_TYPE. FALSE for records of other kinds, for what
- * threads do, and for records that make no sense. */
+/* Parses `record`, whose event has sample_id_all and PERF_DECODE_SAMPLE_TYPE. FALSE for other
+ * types of records, for records about single threads, and for malformed records. */
 bool sysprof_task_event_parse (TaskEvent *self, const struct perf_event_header *record);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads /proc. A process or thread can exit at any time, so no function may rely on an earlier
+ * result. */
+
 #include "record/perf/tasks.h"
 
 #include "util/util.h"
@@ -23,7 +26,7 @@ parse_number (const char *name, int *number)
   return true;
 }
 
-/* Appends the entries of the directory `fd`, which it takes, that are numbers. */
+/* Appends the entries that are numbers. Takes ownership of the directory `fd`. */
 static bool
 append_numbers (GArray *numbers, int fd)
 {
@@ -58,8 +61,8 @@ sysprof_tasks_list_processes (Privilege *privilege)
 {
   GArray *pids = g_array_new (false, false, sizeof (int32_t));
 
-  (void) append_numbers (pids, sysprof_privilege_open_processes (
-                                   privilege)); /* without /proc there is nobody to be seen */
+  /* Without /proc the list is empty. */
+  (void) append_numbers (pids, sysprof_privilege_open_processes (privilege));
   return pids;
 }
 
@@ -75,7 +78,7 @@ sysprof_tasks_append_of_user (GArray *tasks, Privilege *privilege, uid_t uid)
       struct stat info;
 
       if (fd >= 0 && fstat (fd, &info) == 0 && info.st_uid == uid)
-        (void) append_numbers (tasks, sysprof_steal_fd (&fd)); /* may have ended */
+        (void) append_numbers (tasks, sysprof_steal_fd (&fd)); /* the process may have exited */
     }
 }
 
@@ -87,7 +90,7 @@ sysprof_tasks_is_there (Privilege *privilege, pid_t id)
   return fd >= 0;
 }
 
-/* What follows the words `key` in a status. */
+/* Finds the line that starts with `key` and returns the rest of it. */
 static bool
 find_in_status (int fd, const char *key, char status[MAX_STATUS_SIZE], Text *value)
 {

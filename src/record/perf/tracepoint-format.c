@@ -21,7 +21,7 @@ sysprof_tracepoint_get_id (Text format, uint64_t *id)
   return false;
 }
 
-/* The last word of "char prev_comm[16]", without its length. */
+/* The field's name: the last word of "char prev_comm[16]" without the length. */
 static Text
 name_of (Text declaration)
 {

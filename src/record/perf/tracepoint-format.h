@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What tracefs says of a tracepoint: its number, and where in a record each field stands (events/GROUP/NAME/format). */
+/* Parses the format file of a tracepoint in tracefs (events/GROUP/NAME/format): its ID, and the
+ * offset and size of each field. */
 
 #pragma once
 
@@ -8,11 +9,11 @@
 
 typedef struct
 {
-  uint16_t offset; /* bytes from the begin of the raw part */
+  uint16_t offset; /* bytes from the start of the raw part */
   uint16_t size;   /* bytes */
 } TracepointField;
 
-/* FALSE: the text is no format. */
+/* FALSE: the text is malformed. */
 bool sysprof_tracepoint_get_id (Text format, uint64_t *id);
-/* FALSE: there is no such field, or its place makes no sense. */
+/* FALSE: there is no such field, or its offset or size is malformed. */
 bool sysprof_tracepoint_find_field (Text format, const char *name, TracepointField *field);

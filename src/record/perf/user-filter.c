@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A cache of decisions by process. A stale decision is looked up again, but it stays valid if
+ * the process has exited. */
+
 #include "record/perf/user-filter.h"
 
 #include "record/perf/tasks.h"
 #include "util/util.h"
 
-/* Bits of a known process; a process that is not known has no entry. */
+/* Bits of a process; an unknown process has no entry. */
 enum
 {
   IS_KNOWN = 1 << 0,
   IS_WANTED = 1 << 1,
-  IS_STALE = 1 << 2, /* asked again, and if it does not answer any more, this holds */
+  IS_STALE = 1 << 2, /* look up again; on failure the old decision holds */
 };
 
 struct UserFilter

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Only the samples of one user: kernel events know no users, so that each process is asked once, and its children
- * have its answer until they start a program of their own. *Owned* by the pump thread. */
+/* Accepts only samples of one user, because perf events cannot be limited to a user. The user
+ * of each process is looked up once. Its children inherit the result until they execute a
+ * program. *Owned* by the pump thread. */
 
 #pragma once
 
@@ -19,6 +20,6 @@ void sysprof_user_filter_free (UserFilter *self);
 bool sysprof_user_filter_accepts (UserFilter *self, int32_t pid);
 
 void sysprof_user_filter_forked (UserFilter *self, int32_t parent, int32_t child);
-void sysprof_user_filter_started (UserFilter *self,
-                                  int32_t pid); /* a program: it may be another user's now */
+/* The process has executed a program and may now run as another user. */
+void sysprof_user_filter_started (UserFilter *self, int32_t pid);
 void sysprof_user_filter_ended (UserFilter *self, int32_t pid);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Searches /proc/kallsyms for a few functions by their prefixes. It must accept any kernel: a
+ * function that does not exist leaves its range empty. */
+
 #include "record/waits/kernel-code.h"
 
-/* x86-64: all entries for interrupts stand side by side, and with FRED there is one for all; arm64: there is one for each level that is
- * interrupted. */
+/* On x86-64 all interrupt entries are adjacent, and with FRED there is only one. On arm64 there
+ * is one for each exception level that can be interrupted. */
 static const char *const interrupt_names[] = { "asm_common_interrupt", "asm_sysvec_",
                                                "fred_extint",          "el1h_64_irq",
                                                "el0t_64_irq",          NULL };
-/* Their names differ between kernels, as compilers put one into the other. */
+/* The names differ between kernels, because compilers inline these functions differently. */
 static const char *const exit_names[] = { "irqentry_exit_to_user_mode", "exit_to_user_mode_",
                                           "do_notify_resume", NULL };
-/* The tracepoints that are watched; the linker may put others between them. */
+/* The traced tracepoints; the linker may place others between them. */
 static const char *const tracing_names[] = { "__traceiter_sched_", NULL };
 static const char *const fault_names[] = { "asm_exc_page_fault", "do_mem_abort", NULL };
 
@@ -27,7 +30,8 @@ is_one_of (Text name, const char *const *prefixes)
   return false;
 }
 
-/* `next` is where the function behind it begins. Further ones widen the range that is near; else they get the second. */
+/* `next` is the start of the following function. A function near an existing range extends that
+ * range; otherwise it uses the next free range. */
 static void
 add_range (WaitsRange *ranges, unsigned n, uint64_t start, uint64_t next)
 {
@@ -48,7 +52,7 @@ add_range (WaitsRange *ranges, unsigned n, uint64_t start, uint64_t next)
     }
 }
 
-/* Each by itself: what stands between them is not meant. */
+/* Adds each function as a range of its own, because other functions are between them. */
 static void
 add_single (WaitsRange *ranges, unsigned n, uint64_t start, uint64_t next)
 {
@@ -60,7 +64,7 @@ add_single (WaitsRange *ranges, unsigned n, uint64_t start, uint64_t next)
       }
 }
 
-/* The lines of the kernel itself are in the order of addresses. */
+/* The kernel's own symbols are sorted by address. */
 void
 sysprof_kernel_code_find (WaitsControl *control, Text text)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the kernel's code has what tells one wait from another: its entries for interrupts and for page faults. */
+/* Finds kernel functions by which waits are classified: the entries for interrupts and page
+ * faults, and the exit to user mode. */
 
 #pragma once
 
 #include "bpf/bpf.h"
 #include "util/util.h"
 
-/* Fills in what /proc/kallsyms, whose lines are `text`, knows of; what it does not stays not known. */
+/* Fills in the address ranges that /proc/kallsyms, whose lines are `text`, contains. Other
+ * ranges stay unknown. */
 void sysprof_kernel_code_find (WaitsControl *control, Text text);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Threads by ID and stacks by hash, with the numbers under which they were written. Memory is
+ * bounded: stacks by a limit, threads because exited ones are forgotten. */
+
 #include "record/waits/wait-log.h"
 
 #include "capture/capture.h"
@@ -13,21 +16,21 @@
 #define MOST_ADDRESSES (WAITS_MOST_KERNEL + WAITS_MOST_USER + 3)
 #define MOST_COMM      16
 
-/* What a thread was called for a time. */
+/* A thread under the name that it had for some time. */
 typedef struct Name Name;
 struct Name
 {
-  Name *before; /* the one until then */
+  Name *before; /* the previous name */
   uint64_t since;
   uint64_t ran;
   uint32_t number;
-  uint32_t n_flushed; /* times, since there was a later one */
+  uint32_t n_flushed; /* flushes since a later name exists */
 };
 
 typedef struct
 {
-  Name *name;         /* the latest */
-  uint32_t n_flushed; /* times, since it has ended */
+  Name *name;         /* the latest one */
+  uint32_t n_flushed; /* flushes since the thread exited */
   bool has_ended;
 } KnownThread;
 
@@ -35,7 +38,7 @@ typedef struct
 {
   uint64_t hash; /* 0 = free */
   uint32_t number;
-  bool is_unfinished; /* when it was walked, something of the program was not known yet */
+  bool is_unfinished; /* the stack was truncated, because a table or mapping was missing */
 } KnownStack;
 
 struct WaitLog
@@ -45,7 +48,7 @@ struct WaitLog
   void *data;
   GHashTable *threads; /* tid → KnownThread */
   uint32_t n_threads;
-  KnownStack *stack; /* [n_slots], a power of two, at most half of them taken */
+  KnownStack *stack; /* [n_slots], a power of two, at most half of them used */
   uint32_t n_slots;
   uint32_t n_stacks;
   uint64_t n_lost;
@@ -103,7 +106,7 @@ tell_run (WaitLog *self, Name *name)
   name->ran = 0;
 }
 
-/* Rings are read one after the other: names do not come in the order of their times. */
+/* Rings are read one after the other, so names do not arrive in the order of time. */
 static KnownThread *
 add_thread (WaitLog *self, uint32_t tid, uint32_t pid, const char *comm, uint64_t since)
 {
@@ -128,7 +131,7 @@ add_thread (WaitLog *self, uint32_t tid, uint32_t pid, const char *comm, uint64_
   return thread;
 }
 
-/* Who had that id at that time. */
+/* Finds the name that thread ID had at `time`. */
 static Name *
 find_name (WaitLog *self, uint32_t tid, uint64_t time, KnownThread **of)
 {
@@ -136,7 +139,7 @@ find_name (WaitLog *self, uint32_t tid, uint64_t time, KnownThread **of)
   Name *name;
 
   if (thread == NULL)
-    thread = add_thread (self, tid, tid, "", 0); /* who it is found no room */
+    thread = add_thread (self, tid, tid, "", 0); /* the record with its name was lost */
   if (of != NULL)
     *of = thread;
   name = thread->name;
@@ -192,7 +195,7 @@ how_it_was_found (const WaitsStack *record)
          ((record->used & WALK_USED_FP) != 0 ? CAPTURE_FOUND_BY_BOTH : CAPTURE_FOUND_BY_TABLES);
 }
 
-/* As a sample has it. */
+/* Writes the stack in the same form as in a sample. */
 static void
 take_stack (WaitLog *self, const WaitsStack *record)
 {
@@ -232,7 +235,7 @@ take_stack (WaitLog *self, const WaitsStack *record)
     grow (self);
 }
 
-/* Number + 1. */
+/* Returns the stack's number plus 1; 0 = none. */
 static uint32_t
 number_of_stack (WaitLog *self, uint64_t hash)
 {
@@ -297,7 +300,7 @@ take_ran (WaitLog *self, const WaitsRan *record)
   name->ran += record->ran;
   tell_run (self, name);
   if (name != thread->name)
-    return; /* another one has the id now */
+    return; /* the thread ID has been reused */
   thread->has_ended = true;
   thread->n_flushed = 0;
 }
@@ -335,7 +338,8 @@ sysprof_wait_log_set_lost (WaitLog *self, uint64_t n, int64_t time)
   return more;
 }
 
-/* Who has ended long ago wakes nobody any more, and whose name was another long ago has no waits that are still to come. */
+/* Forgets names and threads after two flushes. By then all waits of the older name have been
+ * read, and a thread that has exited cannot wake others any more. */
 static gboolean
 is_forgotten (gpointer tid, gpointer data, gpointer user_data)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads the rings of all CPUs. The rings are shared memory, so every record is checked before
+ * it is used. */
+
 #include "record/waits/wait-rings.h"
 
 #include "util/util.h"
@@ -9,14 +12,14 @@
 struct WaitRings
 {
   unsigned n;
-  uint32_t size; /* of the data of each, a power of two */
+  uint32_t size; /* bytes of data in each ring, a power of two */
   size_t stride;
   uint8_t *rings;
   WaitsControl *control;
-  uint64_t *first; /* [n] how far it was written when that was looked at first, and then */
+  uint64_t *first; /* [n] heads of the rings at the first and at the second reading */
   uint64_t *second;
-  uint64_t *told;      /* [n] stacks and threads before were given */
-  uint64_t most_given; /* bytes of one, the last time */
+  uint64_t *told;      /* [n] stacks and threads before this position have been delivered */
+  uint64_t most_given; /* bytes of the fullest ring at the last drain */
   bool is_mapped;
 };
 
@@ -101,7 +104,7 @@ sysprof_wait_rings_get_ring (WaitRings *self, unsigned i)
   return (WaitsRing *) (void *) (self->rings + i * self->stride);
 }
 
-/* Pairs with the program's commit(). */
+/* Pairs with commit() in the BPF program. */
 static void
 look_at_heads (WaitRings *self, uint64_t *heads)
 {
@@ -142,7 +145,8 @@ is_wait (const WaitsHead *head)
   return head->kind == WAITS_WAIT || head->kind == WAITS_RAN;
 }
 
-/* The records of one sort in [from, to). FALSE: they are none. */
+/* Delivers the records in [from, to): either waits and run times, or stacks and threads. FALSE:
+ * a record is invalid. */
 static bool
 give (WaitRings *self,
       unsigned i,
@@ -170,8 +174,10 @@ give (WaitRings *self,
   return true;
 }
 
-/* A wait on one CPU names stacks that were told before on another. Its ring is looked at first, the other's then: what it
- * names has been written by that time. */
+/* A wait can refer to a stack or a thread in another CPU's ring. Those were written before the
+ * wait. So this function reads all heads twice. It delivers waits up to the first head, and
+ * before them stacks and threads up to the second head, which includes all that these waits
+ * refer to. */
 bool
 sysprof_wait_rings_drain (WaitRings *self, WaitRecordFunc func, void *data)
 {
@@ -218,7 +224,7 @@ sysprof_wait_rings_count_lost (const WaitRings *self)
   for (unsigned i = 0; i < self->n; i++)
     {
       const WaitsRing *ring =
-          sysprof_wait_rings_get_ring ((WaitRings *) self, i); /* only looked at */
+          sysprof_wait_rings_get_ring ((WaitRings *) self, i); /* only read */
 
       n += ring->n_lost + ring->n_unknown;
     }
@@ -231,6 +237,6 @@ sysprof_wait_rings_count_unseen (const WaitRings *self)
   uint64_t n = 0;
 
   for (unsigned i = 0; i < self->n; i++)
-    n += sysprof_wait_rings_get_ring ((WaitRings *) self, i)->n_unseen; /* only looked at */
+    n += sysprof_wait_rings_get_ring ((WaitRings *) self, i)->n_unseen; /* only read */
   return n;
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The encoder of the embedded file of waits. The byte layout must stay as docs/format.md
+ * describes it. */
+
 #include "record/waits/wait-stream.h"
 
 #include "bpf/bpf.h"
 
 #include <string.h>
 
-#define MOST_NUMBER 10 /* bytes of one */
+#define MOST_NUMBER 10 /* bytes of one encoded number */
 
 enum
 {
@@ -37,7 +40,7 @@ put_bytes (WaitStream *self, const void *bytes, size_t size)
     }
 }
 
-/* A piece of an entry, put together before it is added. */
+/* Part of an entry, assembled before it is added to the chunk. */
 typedef struct
 {
   uint8_t *at;
