@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Opens, enables and reads perf events. A CPU or a task can disappear at any time; that must
+ * not end the session. */
+
 #include "record/perf/session.h"
 
 #include "record/descriptor-limit.h"
@@ -13,37 +16,39 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Room for a second of 10 kHz with deep stacks; of many CPUs each has less. */
+/* Room for one second of 10 kHz samples with deep stacks. With many CPUs the rings are
+ * smaller. */
 #define RING_SIZE       (2 * 1024 * 1024)
-#define COPY_RING_SIZE  (8 * 1024 * 1024) /* half a second of 1 kHz with 16 KiB of each stack */
+#define COPY_RING_SIZE  (8 * 1024 * 1024) /* half a second of 1 kHz with 16 KiB of stack each */
 #define ALL_RINGS_SIZE  (128 * 1024 * 1024)
 #define LEAST_RING_SIZE (256 * 1024)
 #define MOST_TELLING \
-  (8 * 1024) /* bytes of a record that tells of a task, with the longest path */
+/* Bytes of the largest mapping, name, fork or exit record, with the longest path. */
+(8 * 1024)
 
-typedef struct
+    typedef struct
 {
   int fd;
   bool samples;
-  bool is_walked; /* the program is to run with it */
+  bool is_walked; /* the walker must run at its samples */
 } SessionEvent;
 
-/* One CPU. */
+/* The events of one CPU. */
 typedef struct
 {
   int cpu;
   int leader_fd;
   PerfRing ring;
   ThrottledEvents throttled;
-  GArray *events; /* of SessionEvent, the leader not among them */
+  GArray *events; /* of SessionEvent, without the leader */
 } SessionCpu;
 
 struct PerfSession
 {
   PerfSessionOptions options;
-  pid_t *tasks; /* what options.tasks points to */
+  pid_t *tasks; /* a copy of options.tasks */
   PerfEvent *further;
-  PerfEvent event_here; /* the one that is being opened, as it is on that CPU */
+  PerfEvent event_here; /* the event that is being opened, with the numbers for that CPU */
   int *sampled_cpus;
   Privilege *privilege;
   PerfAttributes attributes;
@@ -53,9 +58,9 @@ struct PerfSession
   bool are_samples_enabled;
   unsigned n_repeats;          /* see repeat_enabling() */
   int64_t repeat_time;         /* g_get_monotonic_time() */
-  unsigned long n_descriptors; /* that were asked for */
-  unsigned n_refused;          /* of the tasks, at the CPU with the most */
-  PerfLosses losses_of_closed; /* of events that were closed */
+  unsigned long n_descriptors; /* requested from descriptor-limit.h */
+  unsigned n_refused;          /* of the tasks: the largest number on any CPU */
+  PerfLosses losses_of_closed; /* of events that have been closed */
   bool was_full;
   PerfDecoder decoder;
   PerfLeaderFunc leader_func;
@@ -78,7 +83,8 @@ free_cpu (gpointer data)
 
 /* --- opening --- */
 
-/* Older kernels refuse what they do not know: it is left out, one by one, and from then on for all events. */
+/* Older kernels refuse unknown features. The function drops one feature after another, and
+ * later events do not use them either. */
 static int
 open_event (PerfSession *self, PerfRole role, pid_t pid, int cpu, unsigned long flags)
 {
@@ -117,7 +123,7 @@ is_sampled_cpu (PerfSession *self, int cpu)
   return self->options.n_cpus == 0;
 }
 
-/* Lets `fd` write into the leader's ring, and keeps it. */
+/* Takes ownership of `fd` and lets it write into the leader's ring. */
 static bool
 add_event (SessionCpu *cpu, int fd, bool samples)
 {
@@ -136,7 +142,7 @@ add_event (SessionCpu *cpu, int fd, bool samples)
   return true;
 }
 
-/* Has the program run with each sample of `fd`, once there is one. */
+/* Attaches the program to the samples of `fd` if it is loaded. */
 static bool
 attach_walker (PerfSession *self, int fd)
 {
@@ -144,7 +150,7 @@ attach_walker (PerfSession *self, int fd)
          ioctl (fd, PERF_EVENT_IOC_SET_BPF, self->options.walker->fd) == 0;
 }
 
-/* Where the program of this CPU writes to. */
+/* Opens the event that transports the walker's output on this CPU. */
 static bool
 open_walks_event (PerfSession *self, SessionCpu *cpu)
 {
@@ -185,7 +191,7 @@ tell_ledger (PerfSession *self, int fd, unsigned event)
   return true;
 }
 
-/* All that is sampled on. Where one cannot be opened, the attributes stay those of that one. */
+/* Opens all sampling events. On failure, `attributes` still describes the event that failed. */
 static bool
 open_sampling_events (PerfSession *self,
                       SessionCpu *cpu,
@@ -220,8 +226,8 @@ open_system_event (PerfSession *self, SessionCpu *cpu)
                                is_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 }
 
-/* FALSE with errno when it could not be opened for any task; that of a task that is gone (ESRCH) matters
- * least. */
+/* FALSE with errno if no task's events could be opened. ESRCH, for an exited task, is reported
+ * only if no task had another error. */
 static bool
 open_task_events (PerfSession *self, SessionCpu *cpu)
 {
@@ -232,7 +238,8 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
 
   for (unsigned i = 0; i < self->options.n_tasks; i++)
     {
-      /* Not one event for both: it would count lost samples and lost records of mappings together. */
+      /* Two events instead of one: one event would count lost samples and lost mappings
+       * together. */
       int fd = open_event (self, PERF_ROLE_TELL, self->tasks[i], cpu->cpu, 0);
       bool is_open = fd >= 0 && add_event (cpu, fd, false);
 
@@ -330,13 +337,13 @@ set_open_error (PerfSession *self, GError **error)
                  g_strerror (number), advice_on (self, number));
 }
 
-/* No more than what all CPUs can come to have. */
+/* The number of descriptors for all CPUs that can come online. */
 static unsigned long
 count_descriptors (const PerfSession *self, unsigned long n_cpus)
 {
   const PerfSessionOptions *options = &self->options;
   unsigned long n_sampling = options->samples ? 1ul + options->n_further : 0;
-  unsigned long n_own = 1ul + (options->walker != NULL); /* the leader; walks */
+  unsigned long n_own = 1ul + (options->walker != NULL); /* the leader; the walker's output */
 
   if (options->target == PERF_TARGET_TASKS)
     return n_cpus * (n_own + options->n_tasks * (1 + n_sampling));
@@ -365,7 +372,7 @@ open_all_cpus (PerfSession *self, GError **error)
     {
       SessionCpu *cpu;
 
-      /* ENODEV: it went between the list and now. */
+      /* ENODEV: the CPU went offline since the list was read. */
       if (!open_cpu (self, g_array_index (online, int, i), &cpu) && errno != ENODEV)
         {
           set_open_error (self, error);
@@ -452,12 +459,14 @@ sysprof_perf_session_get_decoder (PerfSession *self)
   return &self->decoder;
 }
 
-/* --- on and off --- */
+/* --- enabling and disabling --- */
 
-/* What a thread has begun while its events were not on yet may have copies of them that stay off: the kernel looks at the
- * thread's own before it lists the copy. As it exchanges the events of a thread for those of one that it started when one follows
- * the other on a CPU, the thread itself could be without any from then on (seen for one of forty of those that start others all
- * the time). What is on already takes no notice. */
+/* Enabling is repeated for tasks. If a thread starts another thread while its events are being
+ * enabled, the new thread can inherit disabled copies: the kernel enables the thread's own
+ * events before it lists the copy. When the two threads follow each other on a CPU, the kernel
+ * swaps their events, so the first thread can end up without enabled events, too. This was seen
+ * for one of forty threads that constantly start others. Enabling an enabled event has no
+ * effect. */
 #define ENABLE_REPEATS  10
 #define REPEAT_INTERVAL (20 * G_TIME_SPAN_MILLISECOND)
 
@@ -476,7 +485,7 @@ switch_cpu (SessionCpu *cpu, bool samples, unsigned long request)
       SessionEvent *event = &g_array_index (cpu->events, SessionEvent, i);
 
       if (event->samples == samples)
-        (void) ioctl (event->fd, request, 0); /* fails only for what is no event */
+        (void) ioctl (event->fd, request, 0); /* fails only if `fd` is not an event */
     }
 
   if (!samples)
@@ -582,7 +591,7 @@ repeat_enabling (PerfSession *self)
         switch_cpu (cpu, true, PERF_EVENT_IOC_ENABLE);
     }
 
-  /* Of thousands of threads on many CPUs it takes a while, and rings fill meanwhile. */
+  /* With thousands of threads on many CPUs, one round takes long and rings fill meanwhile. */
   took = g_get_monotonic_time () - begin;
   self->repeat_time = begin + took + MAX (REPEAT_INTERVAL, 10 * took);
 }
@@ -604,7 +613,7 @@ sysprof_perf_session_was_full (PerfSession *self)
   return was_full;
 }
 
-/* --- CPUs that come and go --- */
+/* --- CPU hotplug --- */
 
 void
 sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc func, void *data)
@@ -677,7 +686,7 @@ add_cpu (PerfSession *self, int number)
 {
   SessionCpu *cpu;
 
-  /* It may have gone again; then it is asked for the next time. */
+  /* The CPU may be offline again. If so, the next update tries again. */
   if (!open_cpu (self, number, &cpu))
     {
       g_debug ("No events on CPU %d: %s", number, g_strerror (errno));

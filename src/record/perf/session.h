@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel events of a recording: one ring per CPU, and what writes to it.
+/* The perf events of a recording: one ring per CPU, and the events that write to it.
  *
- * Every CPU has a *leader*, a dummy event that owns the ring and is waited for. All others of that CPU write into the
- * leader's ring. Who is sampled decides what they are:
+ * Every CPU has a *leader*, a dummy event that owns the ring and is polled. All other events of
+ * that CPU write into the leader's ring. The target determines the events:
  *
- *   whole system   the leader also tells of mappings, names, forks and exits; one sampling event per CPU
- *   a cgroup       the same, but the sampling events are of the cgroup
- *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that tells and
- *                  one that samples, both inherited by what the task starts; with a cgroup, samples of others are left out here
+ *   whole system   the leader also records mappings, names, forks and exits; one sampling
+ *                  event per CPU
+ *   a cgroup       the same, but the sampling events are limited to the cgroup
+ *   tasks          the leader belongs to this thread and records nothing; per task and CPU, one
+ *                  event records mappings, names, forks and exits, and one samples; children
+ *                  inherit both. With a cgroup, the decoder drops samples of other cgroups
  *
- * Where a program in the kernel walks the stacks, it runs with each sampling event, which then writes no records of its
- * own; what it sends comes through one more event per CPU, into the same ring. Where we walk them, samples carry a copy, and
- * rings are larger.
+ * If the BPF walker unwinds the stacks, it runs at each sample, and the sampling event itself
+ * writes no record. One more event per CPU transports the walker's output into the same ring.
+ * If this process unwinds, samples carry a stack copy, and the rings are larger.
  *
  * *Owned* by the pump thread. */
 
@@ -36,49 +38,57 @@ typedef enum
 typedef struct PerfSessionOptions
 {
   PerfTarget target;
-  int cgroup_fd;      /* borrowed; -1 = none. Of tasks, only what runs in it is sampled */
-  const pid_t *tasks; /* [n_tasks] thread ids */
+  /* Borrowed; -1 = none. For tasks: sample them only while they are in this cgroup. */
+  int cgroup_fd;
+  const pid_t *tasks; /* [n_tasks] thread IDs */
   unsigned n_tasks;
-  bool
-      follows_forks; /* tasks: what they start belongs to them; else only their own new threads */
+  /* For tasks: sample also the processes that they fork; otherwise only their new threads. */
+  bool follows_forks;
   bool follows_threads;
-  const int *cpus; /* [n_cpus] where samples are taken; none = everywhere */
+  const int *cpus; /* [n_cpus] CPUs to sample; none = all */
   unsigned n_cpus;
-  bool samples; /* FALSE: only mappings, names, forks and exits */
+  bool samples; /* FALSE: record only mappings, names, forks and exits */
   PerfEvent event;
-  const PerfEvent *further; /* [n_further] that are sampled as well; then there is a ledger */
+  /* [n_further] events to sample on besides `event`; they need a ledger. */
+  const PerfEvent *further;
   unsigned n_further;
-  EventLedger *
-      ledger; /* samples say of which event they are, and its period; NULL = they do not. Borrowed */
-  uint64_t frequency;  /* samples per second, where the event has no period */
-  bool exclude_kernel; /* neither samples nor stacks of the kernel */
+  /* Samples contain their event's ID and period; NULL = they do not. Borrowed. */
+  EventLedger *ledger;
+  uint64_t frequency;  /* samples per second, for events without a period */
+  bool exclude_kernel; /* no samples in the kernel, and no kernel part of stacks */
   bool exclude_user;
-  bool exclude_kernel_stacks; /* samples, but not that part of their stacks */
+  bool exclude_kernel_stacks; /* samples in the kernel, but no kernel part of stacks */
   unsigned call_depth;        /* 0 = the kernel's limit */
   bool no_stacks;
-  bool tells_at_once; /* wakes with every record; the rings are small */
-  bool tells_inodes;  /* of mapped files, not the build IDs: the decoder's `tell` knows these */
-  PerfRecordFunc func; /* takes the records instead of the decoder; NULL = none */
+  bool tells_at_once; /* wake the reader at every record; the rings are small */
+  /* Mappings contain inodes instead of build IDs; the decoder's `tell` returns build IDs. */
+  bool tells_inodes;
+  PerfRecordFunc func; /* takes the records instead of the decoder; NULL = the decoder */
   void *func_data;
-  /* Walks user stacks in the kernel; NULL = perf does. Borrowed. It may be loaded later, unless tasks are sampled. */
+  /* Unwinds user stacks in the kernel; NULL = perf does. Borrowed. It may be loaded later,
+   * unless the target is tasks. */
   const WalkProgram *walker;
-  uint32_t
-      stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
-  /* Samples have these parts alone, and nothing else is told: `func` takes them. 0 = those that the decoder knows. */
+  /* Bytes of user stack to copy into each sample, for unwinding in this process; 0 = none. */
+  uint32_t stack_size;
+  /* The sample type, instead of the decoder's. Only samples are recorded, and `func` must take
+   * them. 0 = the decoder's. */
   uint64_t bare_sample_type;
-  /* No samples: `func` takes what `walker` reports of files without a table, with the parts of `bare_sample_type`. */
+  /* Take no samples. `func` takes the walker's reports of files without a table, in the layout
+   * of `bare_sample_type`. */
   bool reports_unknown_files;
-  bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
+  bool delayed; /* sampling starts with sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
-/* An event is for tasks or for a cgroup. Where both are asked for, it is opened for the tasks, and samples name their cgroup. */
+/* Whether the decoder filters cgroups. An event can be limited to tasks or to a cgroup. If both
+ * are requested, it is limited to the tasks, and samples contain their cgroup. */
 static inline bool
 sysprof_perf_session_filters_cgroup (const PerfSessionOptions *options)
 {
   return options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0;
 }
 
-/* Of tasks, no more is told than of these: nobody can rely on it. */
+/* A session for tasks never records inodes, because its mappings cover only these tasks and so
+ * the unwinder cannot rely on them. */
 static inline bool
 sysprof_perf_session_tells_inodes (const PerfSessionOptions *options)
 {
@@ -87,28 +97,29 @@ sysprof_perf_session_tells_inodes (const PerfSessionOptions *options)
 
 typedef struct PerfSession PerfSession;
 
-/* Opens events on all CPUs that are online; they record nothing yet. What `options` points to is copied. NULL with
- * `error`: its code is DENIED for missing rights, UNSUPPORTED when the machine does not have the event, PEER_GONE
- * when no task lives any more. */
+/* Opens the events on all online CPUs; they are disabled at first. The arrays in `options` are
+ * copied. Returns NULL with `error`. Codes: DENIED for missing privileges, UNSUPPORTED if the
+ * machine does not have the event, PEER_GONE if all tasks have exited. */
 PerfSession *sysprof_perf_session_open (const PerfSessionOptions *options,
                                         Privilege *privilege,
                                         GError **error);
 void sysprof_perf_session_close (PerfSession *self);
 
-/* Set what `decoder` needs before the first drain. */
+/* Set the members that `decoder` needs before the first drain. */
 PerfDecoder *sysprof_perf_session_get_decoder (PerfSession *self);
 
-/* Bytes of each ring, at most. */
+/* Largest size of each ring, in bytes. */
 size_t sysprof_perf_session_get_ring_size (const PerfSession *self);
 
-/* How many of the tasks are sampled in part or not at all for want of rights. */
+/* Number of tasks that are not or only partly sampled because privileges are missing. */
 unsigned sysprof_perf_session_get_n_refused (PerfSession *self);
 
-/* Everything on, samples included unless they are delayed. */
+/* Enables all events; sampling events only if they are not delayed. */
 void sysprof_perf_session_enable (PerfSession *self);
 void sysprof_perf_session_enable_samples (PerfSession *self);
-/* When the walker has been loaded: from now on it walks, while all events go on. FALSE: an event can have no program; then
- * `refusal` says the first, and whether others have one. What tasks have started before is not reached. */
+/* Attaches the walker when it has been loaded; events stay enabled. FALSE: an event does not
+ * accept a program. Then `refusal` describes the first such event and whether others accepted
+ * it. Processes that tasks have forked before are not covered. */
 typedef struct
 {
   int cpu;
@@ -117,28 +128,31 @@ typedef struct
 } WalkerRefusal;
 
 bool sysprof_perf_session_attach_walker (PerfSession *self, WalkerRefusal *refusal);
-/* Everything off; what is in the rings stays. */
+/* Disables all events; records in the rings stay. */
 void sysprof_perf_session_disable (PerfSession *self);
 
-/* Decodes what is in all rings. */
+/* Passes all records in the rings to the decoder or to `func`. */
 void sysprof_perf_session_drain (PerfSession *self);
-/* Whether a record may have found no room since the last question: of that the kernel tells only when another one finds some. */
+/* Whether a ring has been full since the last call, so that records may have been dropped. The
+ * kernel reports dropped records only with the next record that fits. */
 bool sysprof_perf_session_was_full (PerfSession *self);
 
-/* Called for every leader that comes or goes: those that are there when it is set, too. */
+/* Called for every leader that is added or removed, and for existing leaders when the function
+ * is set. */
 typedef void (*PerfLeaderFunc) (int fd, bool is_added, void *data);
 void sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc func, void *data);
 
-/* Opens events on CPUs that came, closes those of CPUs that went. `online` is the kernel's list, "0-3,8". */
+/* Opens events on new CPUs and closes those of removed CPUs. `online` is the kernel's list,
+ * such as "0-3,8". */
 void sysprof_perf_session_update_cpus (PerfSession *self, const char *online);
 
-/* Records that found no room in the rings since the session began. */
+/* Records that did not fit into the rings since the start of the session. */
 typedef struct
 {
   uint64_t n_samples;
   uint64_t n_records; /* mappings, names, forks, exits */
 } PerfLosses;
 
-/* Reads the counts of the kernel, one system call per event. FALSE with `losses` unchanged if the kernel does not count them
- * (before Linux 6.0). */
+/* Reads the kernel's counts, with one system call per event. FALSE with `losses` unchanged if
+ * the kernel does not count them (before Linux 6.0). */
 bool sysprof_perf_session_count_losses (PerfSession *self, PerfLosses *losses);
