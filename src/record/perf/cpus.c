@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* CPU lists of the kernel. They come from sysfs and from users, so no number may exceed
+ * MAX_CPUS. */
+
 #include "record/perf/cpus.h"
 
 #include "util/util.h"

@@ -553,10 +553,9 @@ take_mmap2 (Cursor cursor, uint16_t misc, Mapping *mapping)
       !take_u64 (&cursor, &mapping->offset))
     return false;
 
-  file =
-      /* Device major and minor, inode and generation; or the build ID's size, three reserved
-       * bytes and 20 bytes of build ID. */
-      cursor.at;
+  /* Device major and minor, inode and generation; or the build ID's size, three reserved bytes
+   * and 20 bytes of build ID. */
+  file = cursor.at;
   if (!take_u64 (&cursor, &inode) || !take_u64 (&cursor, &inode) ||
       !take_u64 (&cursor, &(uint64_t){ 0 }) || !take_two_i32 (&cursor, &protection, &flags))
     return false;

@@ -51,9 +51,9 @@ typedef struct
   bool is_cut;          /* the copy ends before the stack may */
 } WalkedSample;
 
-/* Receives a copy of each record of a mapping, an exec, a fork, an exit or lost records, which
- * was read on `cpu`. Stores the build ID of a mapped file in `build_id`, [PERF_MOST_BUILD_ID],
- * and returns its size; 0 = no build ID, or not known yet. */
+/* Receives each record of a mapping, a name, a fork, an exit or lost records, which was read on
+ * `cpu`. Stores the build ID of a mapped file in `build_id`, [PERF_MOST_BUILD_ID], and returns
+ * its size; 0 = no build ID, or not known yet. */
 typedef size_t (*TellRecordFunc) (const struct perf_event_header *record,
                                   int cpu,
                                   uint8_t *build_id,

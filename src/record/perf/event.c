@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Looks a name up in this order: generic and cache events, events of the CPUs' units,
+ * tracepoints. A name must never lead out of tracefs or sysfs, because it becomes part of a
+ * path. */
+
 #include "record/perf/event.h"
 
 #include "record/perf/cache-event.h"

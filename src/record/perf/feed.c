@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Drains a perf session on the pump's thread and reports its losses to the pump. Each loss must
+ * be reported exactly once. */
+
 #include "record/perf/feed.h"
 
 #include "record/perf/cpus.h"

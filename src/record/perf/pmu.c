@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads the units in sysfs. A name must never lead out of its directory, because it becomes
+ * part of a path. */
+
 #include "record/perf/pmu.h"
 
 #include "util/util.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Converts records of the tracepoint sched:sched_switch to marks, each of which shows a thread,
- * its CPU, and the time for which it ran.
+/* Converts records of the tracepoint sched:sched_switch to marks. A mark contains a thread, its
+ * CPU, and the time for which it ran.
  *
  *   SwitchLayout layout;
  *   sysprof_switch_layout_parse (&layout, format);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Counts and notes of stacks. Counting runs for each sample, so it must not allocate except to
+ * grow. */
+
 #include "record/perf/stack-tally.h"
 
 #include <glib.h>

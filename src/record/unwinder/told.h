@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The event queue between the pump and the unwinder: records of mappings, execs, forks and
- * exits, each of which the kernel then delivers only once.
+/* The event queue between the pump and the unwinder. It carries records of mappings, execs,
+ * forks and exits. With it, one ring per CPU serves both, and the kernel delivers each record
+ * only once.
  *
  * Where the BPF walker queries the kernel for mappings, the unwinder needs few of these
  * records: those that map new files, and those of processes whose samples it finishes. The

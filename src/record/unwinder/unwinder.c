@@ -82,7 +82,8 @@ struct Unwinder
   atomic_bool relies_on_pump;
   atomic_bool is_to_widen;
   bool is_shared; /* owned by the pump's thread: sysprof_unwinder_widen() was called */
-  /* The event queue, shared with the pump's thread. NULL: the program does not query the kernel. */
+  /* The event queue, shared with the pump's thread. NULL: the program does not query the
+   * kernel. */
   Told *told;
   unsigned n_only; /* wanted processes; 0 = all */
 
