@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* analyze: folds the columns of a store into answers.
+/* analyze: computes trees, tables and sums from the columns of a store.
  *
- * Every question goes through the same steps, each cheap enough to repeat:
+ * Every computation takes the same steps. Each is cheap enough to repeat:
  *
  *   StackWeights weights = { 0 };
  *   sysprof_stack_weights_fold (&weights, store, symbols, &filter);        // one pass over samples
  *   CallTree *tree = sysprof_call_tree_new (store, symbols, &weights, &shape);  // one pass over stacks
  *   FunctionTable *functions = sysprof_functions_new (store, symbols, &weights, &shape);
  *
- * Whoever asks the same of one selection after the other keeps a Refold (refold.h), which does most of that once.
+ * A caller that makes the same tree for many selections keeps a Refold (refold.h), which does
+ * most of that once.
  *
- * Results are *frozen*, exact and never cut; each is owned by whoever asked and freed with its `_free`. */
+ * Results are *frozen*, exact and never truncated. The caller owns each and frees it with its
+ * `_free`. */
 
 #pragma once
 
@@ -34,8 +36,8 @@ typedef struct
   TimeRange time;
 } OwnedSpan;
 
-/* Whether an event of that process, on that CPU, lies in one of `spans`, which are ordered by pid, CPU and time, and disjoint
- * for each of them. */
+/* Whether `spans` contain the event. They are sorted by pid, CPU and time, and do not
+ * overlap for one pid and CPU. */
 bool sysprof_owned_spans_contain (const OwnedSpan *spans,
                                   uint32_t n,
                                   int64_t time,
@@ -92,23 +94,24 @@ sysprof_filter_is_of_samples (const SampleFilter *filter, const Store *store)
   return sysprof_filter_events (filter, store)->time == store->samples.time;
 }
 
-/* What can be asked of the heap. */
+/* Which allocations a HeapQuery selects. */
 typedef enum
 {
   HEAP_LIVE,      /* allocated before the given time and not freed until then */
   HEAP_TEMPORARY, /* freed by the same thread before it allocated or freed anything else */
 } HeapQuery;
 
-/* [allocations.n] 1 for those allocations of which the answer is yes. *(full)* A second allocation at an address that is
- * still in use means that freeing it was missed. `time` is of the first instant that does not count, INT64_MAX = the
- * whole recording. */
+/* [allocations.n] 1 for the selected allocations. *(full)* A second allocation at an address
+ * that is in use means that freeing it was missed. `time` is the end of the selection,
+ * exclusive; INT64_MAX = the whole recording. */
 uint8_t *sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time);
 
 /* For each message, 1 + the index of what answers it or of the call that it answers; 0 = none. [n_dbus] *(full)* */
 uint32_t *sysprof_dbus_find_replies (const Store *store);
 
-/* Which marks, counters, logs and messages a filter takes: those of its times, processes and CPUs. They have no thread
- * and no stack, so where it asks for one it takes none of them. *Owned*. */
+/* Selects marks, counters, logs and messages by the times, processes and CPUs of a filter.
+ * They have no thread and no stack, so a filter with threads or functions selects none of
+ * them. *Owned*. */
 typedef struct
 {
   const SampleFilter *filter; /* borrowed */
@@ -197,7 +200,7 @@ typedef struct
 {
   uint64_t *self; /* [store->stacks.n] */
   uint64_t total; /* sum of all */
-  struct          /* the same split by thread, only if asked for */
+  struct          /* the same split by thread, on request */
   {
     StackId *stack;
     int32_t *tid;
@@ -257,8 +260,8 @@ void sysprof_code_find_places (CodePlaces *places,
                                const StackWeights *weights,
                                const bool *is_wanted);
 
-/* What was at each instruction, self[code->n], and what went through it, as it called what is inner: total[code->n], once per
- * stack, however often it is in it. Inlined calls are where their instructions are. */
+/* self[code->n] is the weight at each instruction. total[code->n] also has the weight of
+ * what it called, counted once per stack. Inlined calls are at their own instructions. */
 void sysprof_code_weigh (const Store *store,
                          const SymbolTable *symbols,
                          const StackWeights *weights,
@@ -373,7 +376,9 @@ void sysprof_flame_layout_free (FlameLayout *self);
 typedef enum
 {
   STACK_WHOLE, /* user entry reached, or a kernel thread's */
-  STACK_KERNEL_ONLY, /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
+  /* a process in the kernel without a recorded user part (exec, exit, or sampling of the
+   * kernel only) */
+  STACK_KERNEL_ONLY,
   STACK_CUT, /* ends in a function that is no entry, or under an entry that says why */
   STACK_EMPTY,
   STACK_NOT_UNWOUND, /* one address by choice (--unwind none) */
@@ -405,7 +410,8 @@ typedef struct
 Quality *sysprof_quality_new (const Store *store,
                               const SymbolTable *symbols,
                               const StackWeights *weights);
-/* The code of the reason why it was cut, *borrowed* and without NUL behind; empty where nobody said. */
+/* The code of the truncation reason, *borrowed* and without NUL at its end; empty if not
+ * recorded. */
 Text sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack);
 StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);
 /* [stacks.n] *(full)* the stack whose function a stack's end is put down to: the outermost one, or, where the walk ended

@@ -18,8 +18,8 @@ is_inlined (const Store *store, const SymbolTable *symbols, StackId stack)
          symbols->row[symbols->of_address[address]].is_inlined;
 }
 
-/* The entries of an address: the one of its function, and one for each call that was inlined there. What is innermost of them stands for
- * the address: its number is the greatest. */
+/* The stack entries of an address: one for its function, and one for each call inlined
+ * there. The innermost has the highest number and represents the address. */
 static bool
 is_innermost_of_address (const Store *store, const SymbolTable *symbols, StackId stack)
 {
@@ -102,7 +102,7 @@ typedef struct
   const Store *store;
   const SymbolTable *symbols;
   const Disassembly *code;
-  uint64_t *through_kernel; /* [stacks.n] of what is inner, what the kernel did */
+  uint64_t *through_kernel; /* [stacks.n] the part of the inner entries that the kernel spent */
   uint32_t *
       call_of; /* [stacks.n] 1 + the instruction that the entry called with; 0 = none of these */
   StackId *

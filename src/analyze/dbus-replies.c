@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which reply answers which call.
+/* Matches replies to calls.
  *
- * A serial is unique only among the messages of its sender; a reply repeats it and is addressed to that sender. Where
- * programs talk without a bus, both names are empty. */
+ * A serial is unique only among the messages of its sender. A reply repeats the serial and is
+ * addressed to that sender. On connections without a bus both names are empty. */
 
 #include "analyze/analyze.h"
 

@@ -62,7 +62,8 @@ sysprof_flame_layout_new (const CallTree *tree,
   Builder self = { .layout = g_new0 (FlameLayout, 1) };
   FlameLayout *layout = self.layout;
 
-  /* The rectangles that are there are the queue of those whose children are to come: depth by depth. */
+  /* The rectangles are also the queue of nodes whose children are not yet placed: depth by
+   * depth. */
   append (&self, 0, 0, tree->total[0], 0);
   for (uint32_t i = 0;
        i < layout->n && layout->depth[i] < UINT16_MAX && sysprof_is_wanted_at (i); i++)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How long each mark lasted without the marks within it.
+/* The duration of each mark without the marks within it.
  *
- * Marks of one process nest where one lies within the other; which thread they are of, no capture tells. Marks are
- * sorted by begin, the longer first, so what a mark lies in was seen before it. */
+ * Marks of one process nest if one contains the other. Captures do not record the thread of a
+ * mark. Marks are sorted by start, the longer first, so the marks that contain a mark precede
+ * it. */
 
 #include "analyze/analyze.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How many stacks are whole, and where the others end. */
+/* How many stacks are complete, and where the others end. */
 
 #include "analyze/fold/stack-entry.h"
 
@@ -79,8 +79,8 @@ find_outermost (const StackTree *stacks)
   return outermost;
 }
 
-/* Whether a function lies where code does. A walk without frame pointers ends among numbers that happened to stand
- * in a register: in no file, on the heap, on the stack. */
+/* Whether a function is in code. Unwinding by frame pointers may end at a value that a
+ * register happened to have: in no file, on the heap, on the stack. */
 static bool
 is_code (const SymbolTable *symbols, SymbolId symbol)
 {
@@ -125,7 +125,7 @@ compare_rows (const void *a, const void *b, void *data)
                     sysprof_intern_get (&symbols->strings, right->binary));
 }
 
-/* One row per binary in which stacks were cut; cut[symbol] is how many at each function. */
+/* One row per binary with truncated stacks; cut[symbol] is their number at each function. */
 static void
 make_rows (Quality *self, const SymbolTable *symbols, const uint64_t *cut)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* bundle: names everything that was sampled when a recording ends, and adds the names to it, so that the capture shows
- * the same on a machine that has none of the files.
+/* bundle: symbolizes all samples when a recording ends and adds the names to it, so that the
+ * capture shows the same names on a machine that has none of the files.
  *
- * The only library that knows both halves: it is an instrument of the recording, and reads the capture as the
- * analysis does. Public face: sysprof_symbols_bundle_new(). Runs on the pump thread, in the augment phase.
+ * This library is the only one that includes both halves: it is an instrument of the recording,
+ * and reads the capture like the analysis. Public interface: sysprof_symbols_bundle_new(). Runs
+ * on the pump thread, in the augment phase.
  *
- * What it adds:
+ * It adds these files:
  *
- *   __symbols__         the packed table (plain: peers of the 3.46 generation do not unpack)
- *   __unnamed__.gz      addresses without a name: where they are in their file, and why
- *   __lines__.gz        lines and inlined functions, where files here had debug information
- *   /proc/kallsyms.gz   the kernel's symbols that samples touch, each with the next */
+ *   __symbols__            the packed table (uncompressed, for version 3.46)
+ *   __unnamed__.gz         addresses without a name: their address in the file, and the reason
+ *   __lines__.gz           source lines and inlined functions, if files here have debug information
+ *   /proc/kallsyms.gz      the kernel symbols that samples touch, each with the next one */
 
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include <sysprof.h>
 
-/* Files that servers would be asked for are added to `queue` instead; it must outlive the recording. */
+/* Files that could be fetched from servers are added to `queue` instead; it must outlive the
+ * recording. */
 void sysprof_symbols_bundle_set_debuginfod_queue (SysprofSymbolsBundle *self,
                                                   DebuginfodQueue *queue);

@@ -36,7 +36,7 @@ add_file (Pump *pump, const char *name, GBytes *bytes, bool compress)
                                 compress);
 }
 
-/* A full disk is told by whoever flushes; what did not fit is counted. */
+/* The function that flushes reports a full disk; frames that did not fit are counted. */
 static void
 add_tables (Pump *pump, SymbolTable *table, Store *store, const SymbolizeOptions *options)
 {
@@ -89,8 +89,8 @@ report_incomplete (Pump *pump, const SymbolTable *table)
 
   if (n_skipped > 0)
     reason = g_strdup_printf (
-        "%u file%s of other users %s not read for symbols, as all such files together may take "
-        "%d s and have %d GiB",
+        "%u file%s of other users %s not read for symbols, because all these files together exceed "
+        "%d s or %d GiB",
         n_skipped, n_skipped == 1 ? "" : "s", n_skipped == 1 ? "was" : "were",
         FILE_BUDGET_MSEC / 1000, (int) (FILE_BUDGET_BYTES >> 30));
   else if (sysprof_pump_is_augment_skipped (pump))

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* capture: reads, writes and carries capture frames, in plain C, for any program.
+/* capture: reads and writes capture frames, in plain C, for any program.
  *
- * The public headers (sysprof-capture.h) are the way in; this one adds what our own recorder, store and
- * commands need beyond them. None of it is exported.
+ * The public headers (sysprof-capture.h) are the interface. This header adds what the recorder,
+ * the store and the commands need beyond them. None of it is exported.
  *
  *   frame-layout.c       one table of frame types: sizes, integers to swap, variable parts
  *   reader.c             frame by frame, checked and in native byte order
- *   reader-files.c       embedded files: list, find, put together
+ *   reader-files.c       embedded files: list, find, read
  *   file-header.c        the first bytes of each capture
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
- *   splice.c             appends captures to a writer; translate.c renumbers, capture-contents.c says what a capture has
- *   save.c               copies of whole files
+ *   splice.c             appends captures; translate.c renumbers, capture-contents.c lists the contents of one
+ *   save.c               copies of complete files
  *   cursor.c, condition.c   filtered iteration
- *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
- *   trace-file.c         appending to the capture that SYSPROF_TRACE_FD names
- *   collector.c          what an instrumented program calls
+ *   ring.c, control.c    single-producer ring in shared memory; the socket that passes it to programs
+ *   trace-file.c         appends to the capture that SYSPROF_TRACE_FD names
+ *   collector.c          the functions that instrumented programs call
  *   clock.c, platform.c  time source, page size, memfd, descriptors that the environment names
  *
- * Readers and writers are *owned*: one thread at a time. Failures are false, NULL or 0 with errno set; no
- * allocation failure aborts, for this code is a guest in other people's programs.
- */
+ * Readers and writers are *owned*: one thread at a time. On failure, functions return false,
+ * NULL or 0 with errno set. A failed allocation never aborts, because this code runs in other
+ * programs. */
 
 #pragma once
 
@@ -34,8 +34,9 @@
 
 #define SYSPROF_CAPTURE_FRAME_MAX 65528 /* largest `len` */
 
-/* How the user's part of a sample was found, in the embedded file of that name: 16 bytes for each sample of which there is
- * more to say than the capture's metadata do, i64 time, i32 thread, u8 CaptureFound, 3 bytes of 0; little endian. docs/format.md */
+/* The unwind method of samples, in the embedded file of that name: 16 bytes for each sample
+ * that differs from the capture's metadata: i64 time, i32 thread, u8 CaptureFound, 3 bytes
+ * of 0; little endian. docs/format.md */
 #define CAPTURE_FOUND_FILE "__found__"
 #define CAPTURE_FOUND_SIZE 16
 typedef enum
@@ -66,9 +67,9 @@ typedef enum
 /* Names of threads, and since when they have them: docs/format.md. */
 #define CAPTURE_THREADS_FILE "__threads__"
 
-/* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
- * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
- * Texts need not end in NUL: take them with a bound. */
+/* Whether the first `available` bytes of `frame` contain a complete frame with valid lengths
+ * and counts. `swapped`: its integers have the other byte order. A frame of unknown type is
+ * valid if its header is. Texts may lack a NUL: read them with a bound. */
 bool sysprof_capture_frame_validate (const uint8_t *frame, size_t available, bool swapped);
 
 /* Turns a frame of the other byte order, that was validated, into one of this machine, bit-fields included. */
@@ -103,9 +104,9 @@ bool sysprof_capture_frame_type_is_state (uint8_t type);
  * later. */
 typedef uint8_t *(*SysprofCaptureSink) (uint8_t *buffer, size_t size, void *data);
 
-/* NULL = write to the descriptor, as from the start. Flush before changing it. While a sink is set, the
- * offset of the frame index is patched into the header only when the sink is taken away again, since nobody knows before when
- * its bytes are in the file. */
+/* NULL = write to the descriptor, which is the default. Flush before changing it. With a
+ * sink, the position of its bytes in the file is unknown; so the offset of the frame index
+ * is patched into the header only when the sink is removed. */
 void sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
                                       SysprofCaptureSink sink,
                                       void *data);

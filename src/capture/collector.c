@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* What an instrumented program calls.
+/* The functions that an instrumented program calls.
  *
- * Frames go into rings that the recorder hands out on its control socket. Without that socket they are appended to the capture that
- * SYSPROF_TRACE_FD names, one write() each: slower, and nothing limits how much is written.
+ * Frames go into rings that the recorder passes over its control socket. Without that socket
+ * they are appended to the capture that SYSPROF_TRACE_FD names, with one write() each. This is
+ * slower and has no size limit.
  *
- * Each thread has a ring of its own, asked for at its first frame, so that frames need no lock. A program must not suffer from being
- * recorded: no call fails, waits long, allocates with malloc() or is re-entered on its thread (a hook of malloc may call
- * from within a back trace that allocates).
+ * Each thread requests a ring at its first frame, so frames need no lock. Recording must not
+ * disturb the program: no call fails, waits long, allocates with malloc() or is re-entered on
+ * its thread (a malloc hook may call from within a backtrace that allocates).
  *
- * After fork() the child has its parent's memory, and a ring must have one writer only. A word that the kernel clears in the child
- * tells it so, however it was forked: its threads then leave the inherited rings alone and ask for their own.
+ * After fork() the child has its parent's memory, but a ring has only one writer. The kernel
+ * clears a word in each child, however it was forked. The child's threads then ignore the
+ * inherited rings and request new ones.
  *
- * *Guarded*: `state` and `generation_word` are atomics that carry no other data; the rest is set once, before `state` is.
- */
+ * *Guarded*: `state` and `generation_word` are atomics that carry no other data; the rest is
+ * set once, before `state` is. */
 
 #include "capture/byte-order.h"
 #include "capture/capture.h"
@@ -68,7 +70,7 @@ typedef struct
 static int state = STATE_UNKNOWN; /* State; atomic */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;   /* → Collector of the thread, or no_collector */
-static int control_fd = -1; /* -1 = there is a trace file in its place */
+static int control_fd = -1; /* -1 = a trace file is used instead */
 static uint32_t *
     generation_word; /* atomic; 0 = in a child that has none yet; NULL = the kernel cannot clear it */
 static uint32_t last_generation; /* atomic; children count on from their parent's */
@@ -76,7 +78,8 @@ static uint32_t next_counter_id; /* atomic; 0 = none given out yet */
 
 /* What a thread has in place of a collector when it asked in vain. */
 static Collector no_collector;
-/* It is just asking: calls from hooks of what it uses for that are dropped. */
+/* The thread is requesting a ring: calls from hooks of the functions that it uses for that
+ * are dropped. */
 static __thread bool is_asking;
 
 static uint32_t

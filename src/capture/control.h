@@ -13,7 +13,7 @@ typedef enum
 {
   CONTROL_RING,    /* here it is */
   CONTROL_REFUSED, /* no ring for this thread */
-  CONTROL_GONE,    /* nobody answers any more */
+  CONTROL_GONE,    /* the recorder does not answer any more */
 } ControlReply;
 
 /* Asks for a ring; any number of threads may at once. On CONTROL_RING `*ring_fd` is the caller's. Waits for the answer,

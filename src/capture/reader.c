@@ -2,10 +2,10 @@
 
 /* Reads a capture from front to back.
  *
- * A piece of the file lies in the buffer; the frame at its front is checked, turned to native byte order and its texts are
- * ended before anyone sees it. Reads are positioned: a writer that uses the same descriptor is not disturbed, and a
- * capture that grows can be read on.
- */
+ * The buffer contains a part of the file. The frame at its front is checked, converted to
+ * native byte order, and gets a NUL after each text before a caller sees it. Reads are
+ * positioned: they do not disturb a writer that uses the same descriptor, and the reader can
+ * continue when a capture grows. */
 
 #include "capture/reader.h"
 

@@ -33,7 +33,7 @@ struct _SysprofCaptureReader
 
   bool has_stat;
   SysprofCaptureStat stat;
-  FileNames *file_names; /* NULL until asked for */
+  FileNames *file_names; /* NULL until used */
 };
 
 /* The next frame of a known type, which is then the reader's next. NULL at the end. */

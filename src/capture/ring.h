@@ -21,7 +21,7 @@ typedef struct
   size_t memory_size;
   uint8_t *body;
   uint32_t size; /* bytes of the body */
-  uint32_t tail; /* ours: what stands in shared memory is for the recorder */
+  uint32_t tail; /* local: the recorder reads the copy in shared memory */
 } Ring;
 
 /* Maps the ring behind `fd` (borrowed). False if it is not one. */

@@ -473,7 +473,7 @@ static bool
 copy_frame (Translation *self, SysprofCaptureFrame *frame)
 {
   if (frame->type != SYSPROF_CAPTURE_FRAME_MAP)
-    fit (self, frame); /* of a map, what stands behind the path is needed first */
+    fit (self, frame); /* of a map, the build ID after the path is read first */
 
   switch (frame->type)
     {

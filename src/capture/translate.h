@@ -12,7 +12,7 @@
 
 #include <sysprof-capture.h>
 
-/* Frames of which we choose the size are at most this long, in bytes: version 3.46 cannot join longer ones. */
+/* Bytes. We do not make longer frames, because version 3.46 cannot join them. */
 #define SYSPROF_CAPTURE_FRAME_USUAL_MAX 16384
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */

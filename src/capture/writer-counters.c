@@ -32,7 +32,7 @@ sysprof_capture_writer_request_counter (SysprofCaptureWriter *self, unsigned int
 static void
 copy_counter (SysprofCaptureCounter *to, const SysprofCaptureCounter *from)
 {
-  /* What stands behind the texts of a caller's structure is not for others to read. */
+  /* Padding after the texts of a caller's structure must not be recorded. */
   sysprof_capture_put_text ((uint8_t *) to->category, sizeof to->category, from->category);
   sysprof_capture_put_text ((uint8_t *) to->name, sizeof to->name, from->name);
   sysprof_capture_put_text ((uint8_t *) to->description, sizeof to->description,

@@ -2,10 +2,10 @@
 
 /* The writer's buffer, and how it gets to the file.
  *
- * Frames are put together in the buffer, at the place from where they are written, so that the recorder can decode a kernel
- * record straight into it (reserve, commit). A buffer always holds whole frames, and when the disk is full what was
- * not written stays in it: the file ends with a whole frame, and goes on with the next when there is room again.
- */
+ * Frames are assembled in the buffer, so the recorder can decode a kernel record directly into
+ * it (reserve, commit). A buffer always contains complete frames. If the disk is full,
+ * unwritten data stay in the buffer. The file then ends with a complete frame, and continues
+ * with the next one when there is space. */
 
 #include "capture/writer.h"
 
@@ -172,7 +172,7 @@ sysprof_capture_writer_flush_buffer (SysprofCaptureWriter *self)
   return done;
 }
 
-/* A frame index stands where the buffer begins, so that its offset is known for good. */
+/* A frame index is at the start of the buffer, so its offset does not change. */
 static bool
 add_index (SysprofCaptureWriter *self)
 {

@@ -38,7 +38,7 @@ struct _SysprofCaptureWriter
 
   int64_t begin;            /* ns, as in the header */
   int64_t end;              /* ns, 0 = when last flushed */
-  int64_t joined_end;       /* ns; holds as long as nothing is added to what was joined */
+  int64_t joined_end;       /* ns; valid until something else is added */
   uint64_t n_frames_joined; /* 0 = nothing was joined */
   CaptureContents contents; /* of the captures that were appended */
 
@@ -59,7 +59,7 @@ uint8_t *sysprof_capture_writer_begin_frame (SysprofCaptureWriter *self,
 bool sysprof_capture_writer_add_copy (SysprofCaptureWriter *self,
                                       const SysprofCaptureFrame *frame);
 
-/* Writes the buffer, but neither names nor end time. */
+/* Writes the buffer, without names or end time. */
 bool sysprof_capture_writer_flush_buffer (SysprofCaptureWriter *self);
 
 /* The end that the header would get now, ns. */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Where a frame is in the list of its type. Lists are asked from front to back, so the place behind the last answer is
- * tried first. */
+/* The position of a frame in the list of its type. Callers usually read lists from front to
+ * back, so the position after the previous result is tried first. */
 typedef struct
 {
   const Store *store;

@@ -12,7 +12,7 @@ struct _SysprofDocumentCounter
   char *category; /* valid UTF-8, which captures need not hold */
   char *name;
   char *description;
-  bool has_range; /* once asked for */
+  bool has_range; /* NULL until used */
   double min_value;
   double max_value;
 };

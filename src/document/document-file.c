@@ -14,7 +14,7 @@ struct _SysprofDocumentFile
   uint32_t file; /* index into the store's */
   char *path;    /* without ".gz" */
   bool is_compressed;
-  GBytes *bytes; /* decompressed; NULL until asked for */
+  GBytes *bytes; /* decompressed; NULL until used */
 };
 
 G_DEFINE_FINAL_TYPE (SysprofDocumentFile, sysprof_document_file, G_TYPE_OBJECT)

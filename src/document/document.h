@@ -66,7 +66,8 @@ typedef struct
   GArray *cpus;
 } ResolvedSelection;
 
-/* `self` is borrowed by the result. All errors are of usage. A name that nobody bears is none: it selects nothing. */
+/* The result borrows `self`. All errors are usage errors. An unknown name is no error: it
+ * selects nothing. */
 gboolean sysprof_selection_resolve (const Selection *self,
                                     const Store *store,
                                     ResolvedSelection *resolved,

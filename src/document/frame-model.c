@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A list of frames that are made into objects when they are asked for. What it was made of, numbers or a set of them, is made
- * the other when that is asked for, once. */
+/* A list of frames whose objects are made on demand. It is made from numbers or from a set;
+ * the other one is made on demand, once. */
 
 #include "document/frames/frame.h"
 
@@ -15,8 +15,8 @@ struct _SysprofFrameModel
   GObject parent_instance;
   Store *store;
   const FrameNo *borrowed; /* [n] the store's; NULL: they are its own */
-  /* *Guarded*: each goes from NULL to what it is once, by an atomic exchange, as lists are read by any thread. One of them
-   * is there from the beginning. */
+  /* *Guarded*: each changes from NULL to its value once, by an atomic exchange, because any
+   * thread may read lists. One of them is set from the start. */
   FrameNo *owned; /* [n] */
   void *set;      /* IndexSet, or NO_SET */
   uint32_t n;

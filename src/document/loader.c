@@ -42,7 +42,7 @@ static GParamSpec *properties[N_PROPS];
 
 /* Of the two steps, naming takes longer where ELF files are read, and next to nothing otherwise. */
 #define FRACTION_OF_READING 0.5
-#define FRACTION_OF_LINES   0.2 /* where they are asked for */
+#define FRACTION_OF_LINES   0.2 /* on request */
 
 /* Who opens and who parses the files that names come from: the kernel's, all others, and once more for lines. */
 #define N_CHILDREN 6
@@ -96,7 +96,8 @@ tell (double step, const char *message, void *data)
   g_source_attach (source, g_task_get_context (telling->task));
 }
 
-/* What was asked for, as it was then: who cancels may change the loader while the worker still finds out. */
+/* A copy of the settings at the start: after canceling, the caller may change the loader
+ * while the worker still runs. */
 typedef struct
 {
   SysprofDocument *earlier; /* NULL where all is loaded, whatever was before */

@@ -16,7 +16,8 @@ struct _SysprofDocument
   SysprofTimeSpan span;
   guint n_works; /* of what makes it busy */
 
-  /* *Guarded*: goes from NULL to what it is once, by an atomic exchange. [processes.n] once asked for */
+  /* *Guarded*: changes from NULL to its value once, by an atomic exchange. [processes.n]
+   * NULL until used */
   FrameNo *frame_of_process;
   /* *Guarded*: each goes from NULL to its object once, by an atomic exchange. [sysprof_graph_n_symbols()] */
   SysprofSymbol **symbol_objects;
@@ -38,11 +39,11 @@ struct _SysprofSymbolizerClass
 {
   GObjectClass parent_class;
 
-  /* Narrows the engine's chain of symbolizers to what this one stands for. */
+  /* Restricts the engine's chain of symbolizers to the one that this object represents. */
   void (*configure) (SysprofSymbolizer *self, SymbolizeOptions *options);
 };
 
-/* Asks that one too, behind those that are asked already. */
+/* Adds that symbolizer at the end of the chain. */
 void sysprof_symbolize_options_add (SymbolizeOptions *options, SymbolizerKind kind);
 void sysprof_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options);
 /* A copy that needs nothing of the first; to be cleared. */
@@ -73,7 +74,7 @@ GListModel *sysprof_index_model_new (gpointer owner,
                                      uint32_t *numbers,
                                      guint n);
 
-/* The object of a symbol, made when it is first asked for; lives as long as the document. Any thread. */
+/* The object of a symbol, made on first use; lives as long as the document. Any thread. */
 SysprofSymbol *sysprof_document_get_symbol (SysprofDocument *self, GraphSymbolId id);
 /* The number of a symbol, also if it is another document's; 0 where this document has none like it. */
 GraphSymbolId sysprof_document_find_symbol (SysprofDocument *self, SysprofSymbol *symbol);

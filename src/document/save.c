@@ -33,7 +33,7 @@ flush_until (GOutputStream *stream, gsize size)
                             SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE); /* a wish */
 }
 
-/* A file that is not complete does not take the place of the one before. */
+/* An incomplete file must not replace the earlier one. */
 static bool
 replace (GFile *file,
          const uint8_t *bytes,
@@ -129,7 +129,8 @@ sysprof_document_serialize_symbols_async (SysprofDocument *self,
 
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, sysprof_document_serialize_symbols_async);
-  g_task_set_return_on_cancel (task, TRUE); /* what goes on touches nothing that anybody sees */
+  /* the remaining work changes nothing that others see */
+  g_task_set_return_on_cancel (task, TRUE);
   run (self, task, serialize);
 }
 

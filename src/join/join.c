@@ -51,8 +51,9 @@ mark_other_boots (Translation *translations, size_t n)
   return n_other;
 }
 
-/* Chooses the files of each capture. Returns those that are missing for some capture, but kernel symbol lists only if
- * nobody knows that they were of the same kernel. */
+/* Chooses the files of each capture. Returns those that are missing for some capture. Kernel
+ * symbol lists are among them only if the captures have no boot ID, because they may be of
+ * different kernels. */
 static JoinedFiles
 choose_files (Translation *translations, size_t n, JoinedFiles *kept)
 {

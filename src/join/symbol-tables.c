@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Joins embedded symbol tables: readers use the first table of a capture only, so that joined captures need one.
+/* Joins embedded symbol tables: readers use only the first table of a capture, so a joined
+ * capture must have one.
  *
  *     entry, entry, …   begin u64, end u64, pid u32, offset of the name u32, of the tag u32, 0 u32
  *     zero entry        terminator
  *     texts             NUL-terminated; offsets count from the start of the file
  *
- * Entries are sorted by pid and begin. Where those of two captures overlap, the earlier capture's stay, as they would have alone.
- */
+ * Entries are sorted by pid and begin. If entries of two captures overlap, those of the earlier
+ * capture are kept. */
 
 #include "join/parts.h"
 
@@ -236,7 +237,8 @@ hash_text (const char *text)
   return hash;
 }
 
-/* Where `text` stands in the table; equal texts are stored once, but for those whose hashes collide. */
+/* The offset of `text` in the table. Equal texts are stored once, unless their hashes
+ * collide. */
 static bool
 put_text (AssembledFile *table, NumberMap *places, const char *text, uint32_t *offset)
 {
@@ -350,7 +352,8 @@ pack (const Entries *self, AssembledFile *table)
 static bool
 add_table (SysprofCaptureWriter *self, int64_t time, const AssembledFile *table)
 {
-  /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
+  /* Version 3.46 checks only every other frame in a sequence of file frames, so another
+   * frame precedes the table. */
   return sysprof_capture_writer_add_timestamp (self, time, -1, -1) &&
          sysprof_assembled_file_write (table, self, time, PLAIN_NAME);
 }

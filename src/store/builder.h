@@ -2,11 +2,11 @@
 
 /* What the steps of loading share. *Owned* by the loading thread until the store is frozen.
  *
- * The steps in order, each a file: file-bytes.c brings the bytes into memory, from where file-window.c gives pieces to
- * who does not want to map them, scan.c has walk.c find the frames and
- * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
- * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
- * counters.c, embedded-files.c, waits.c, thread-names.c, sample-notes.c, jit-names.c and jit-code.c fill their own tables. */
+ * The steps in order: input/file-bytes.c reads or maps the file; input/file-window.c reads
+ * parts of it for callers that do not want to map them. input/scan.c finds the frames with
+ * scan-parts.c, sorts them with frame- order.c, and fills their columns. processes.c finds the
+ * processes. stacks/address-space.c maintains the mappings of each process while fold-stacks.c
+ * goes through the samples in order of time. The other files fill one table each. */
 
 #pragma once
 
@@ -38,7 +38,7 @@ extern const StackLayout sysprof_trace_layout;
 /* Until they are folded: what the stacks of waits are. */
 typedef struct
 {
-  uint64_t *words;      /* [begin[n]] as they would stand in a frame of this capture */
+  uint64_t *words;      /* [begin[n]] in the format of a frame of this capture */
   size_t *begin;        /* [n + 1] */
   StackDigest *digests; /* [n] */
   uint32_t n;
@@ -72,7 +72,8 @@ typedef struct
   GString *mixed;          /* sentences for Store.mixed */
 } Builder;
 
-/* For loops over frames, by the loading thread only: whether to go on at the `i`th of `n`. */
+/* For loops over frames, on the loading thread only: whether to continue at the `i`th of
+ * `n`. */
 static inline bool
 sysprof_builder_goes_on (const Builder *self, uint64_t i, uint64_t n)
 {

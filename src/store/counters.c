@@ -11,7 +11,7 @@
 #define DEFINITION_SIZE 128
 #define GROUP_SIZE      96
 #define GROUP_SLOTS     8
-#define VALUES_BETWEEN  0x4000 /* two looks at whether to go on */
+#define VALUES_BETWEEN  0x4000 /* between two checks for cancellation */
 
 /* From this frame on the key means that row. */
 typedef struct

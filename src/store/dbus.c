@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Messages of D-Bus: where they lie, and what stands in front of their bodies.
+/* D-Bus messages: their positions, and the headers before their bodies.
  *
- * A header is read when somebody asks for it, by a cursor that knows its end: programs may send anything.
+ * A header is parsed on demand, by a cursor that knows its end, because messages are untrusted.
  *
- * Source: D-Bus Specification, "Message Protocol".
- */
+ * Source: D-Bus Specification, "Message Protocol". */
 
 #include "store/builder.h"
 
@@ -134,7 +133,7 @@ read_signature (Cursor *self, Text *text)
   return read_u8 (self, &size) && read_text (self, size, text);
 }
 
-/* A variant of a plain type; nothing else stands in a header. */
+/* A variant of a basic type; headers contain no others. */
 static bool
 read_variant (Cursor *self, Text *text, uint32_t *number)
 {

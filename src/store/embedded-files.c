@@ -11,7 +11,7 @@
 
 #define PATH_SIZE      256
 #define DATA_AT        284
-#define CHUNKS_BETWEEN 0x100                /* two looks at whether to go on */
+#define CHUNKS_BETWEEN 0x100                /* between two checks for cancellation */
 #define UNPACK_MOST    ((size_t) 256 << 20) /* bytes of one embedded file: none in use is near */
 
 static uint32_t

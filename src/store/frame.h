@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One frame of the file, and how to read it: offsets are those of docs/format.md.
+/* One frame of the file, and how to read it. Offsets are those of docs/format.md.
  *
- * Nothing is cast onto the bytes: they may be unaligned and of the other byte order. Numbers are
- * read by offset; the caller stays inside what sysprof_capture_frame_validate() has checked. Texts may
- * lack their NUL and end with their field or with the frame. */
+ * The bytes are never accessed through a struct: they may be unaligned and of the other byte
+ * order. Numbers are read by offset; the caller stays inside the part that
+ * sysprof_capture_frame_validate() has checked. Texts may have no NUL, and end with their field
+ * or with the frame. */
 
 #pragma once
 

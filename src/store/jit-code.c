@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What programs said of the code that they made: of each such process an embedded file `/proc/PID/jit-code`, in lines
- * `START SIZE TIME NAME` (docs/format.md). */
+/* Code that programs generate, as they reported it: for each process an embedded file
+ * `/proc/PID/jit-code` with lines `START SIZE TIME NAME` (docs/format.md). */
 
 #include "store/builder.h"
 
@@ -9,7 +9,7 @@
 #define SUFFIX        "/jit-code"
 #define NAME_SIZE     32                   /* of a file that is not packed */
 #define MOST_CODE     (UINT32_C (2) << 20) /* rows of all processes together */
-#define LINES_BETWEEN 0x1000               /* two looks at whether to go on */
+#define LINES_BETWEEN 0x1000               /* between two checks for cancellation */
 
 typedef struct
 {

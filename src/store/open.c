@@ -50,7 +50,7 @@ typedef struct
 static const Step steps[] = {
   { sysprof_builder_scan, 0.4, "Finding frames", true },
   { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
-  /* Before the processes, of whom they tell, and the stacks, which are in the one tree. */
+  /* Before the processes, which use them, and the stacks, which share one tree with them. */
   { sysprof_builder_read_waits, 0.02, "Reading waits", false },
   { sysprof_builder_read_thread_names, 0.01, "Reading names of threads", false },
   { sysprof_builder_find_processes, 0.1, "Finding processes", true },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Directories of the host that stand in for those of a process. They are few, and stay in the file. */
+/* Directories of the host that replace those of a process. They are few, so their texts stay
+ * in the file. */
 
 #include "store/builder.h"
 

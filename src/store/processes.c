@@ -21,7 +21,7 @@ static const bool names_process[STORE_N_FRAME_TYPES] = {
   [SYSPROF_CAPTURE_FRAME_TRACE] = true,
 };
 
-#define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
+#define ITEMS_BETWEEN 0x1000 /* between two checks for cancellation */
 
 typedef struct
 {
@@ -76,7 +76,7 @@ typedef struct
   uint32_t trace;
 } Next;
 
-/* Notes whose a stack is; returns of which thread. */
+/* Sets the process of a stack, and returns that of its thread. */
 static int32_t
 take_event (StackEvents *events, uint32_t event, ProcessId process)
 {
@@ -171,7 +171,7 @@ collect_waiting (Builder *self, GArray *rows, GArray *threads)
     waits->events.process[i] = waits->threads[waits->row[i].thread].process;
 }
 
-/* Where no frame tells it. */
+/* Used if no frame has it. */
 static void
 name_waiting (Builder *self)
 {
@@ -331,9 +331,9 @@ take_name (Builder *self, ProcessId id, const Birth *birth, Text text, int16_t c
 {
   Store *store = self->store;
   Process *process = &store->processes.row[id];
-  /* While recording the kernel tells the 15 bytes of comm, at the start /proc
-   * the whole command line. A recorder that looks up the arguments of what was
-   * executed writes them behind the kernel's comm, without a CPU. */
+  /* During the recording the kernel reports the 15 bytes of comm; at the start /proc has the
+   * command line. A recorder that looks up the arguments of an exec writes them after the
+   * kernel's comm, without a CPU. */
   bool is_comm = sysprof_text_size (text) <= COMM_MOST &&
                  (birth->has_name || birth->was_forked) &&
                  (cpu >= 0 || !birth->has_kernel_name);

@@ -2,7 +2,7 @@
 
 #include "store/progress.h"
 
-#define STEP 0.01 /* of the whole, that is told */
+#define STEP 0.01 /* of the total, as reported */
 
 bool
 sysprof_progress_stage (Progress *self, double share, const char *message)

@@ -57,10 +57,10 @@ bool sysprof_progress_set_error_if_cancelled (const Progress *self, GError **err
 
 /* --- where the cancellable is the thread's --- */
 
-/* Questions go through many small steps, to each of which a cancellable would have to be handed. They ask that of their thread
- * instead, which whoever waits for the answer pushes: g_cancellable_push_current(). What a step gives once it was cancelled can
- * be freed, or be handed to the next step, and tells nothing; who pushed it looks once, at the end. Without one, nothing of this
- * happens. */
+/* Computations have many small steps. Instead of passing a cancellable to each, the caller
+ * pushes it for its thread: g_cancellable_push_current(). After cancellation, a step returns
+ * a value that can be freed or passed to the next step, but has no meaning. The caller
+ * checks once, at the end. Without a cancellable nothing of this happens. */
 
 #define WANTED_STEP 0x1000 /* items between two looks: well below a millisecond */
 

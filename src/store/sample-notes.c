@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define NOTES_BETWEEN 0x100 /* two looks at whether to go on */
+#define NOTES_BETWEEN 0x100 /* between two checks for cancellation */
 
 /* Of one time: so many CPUs no machine has. */
 #define MOST_AT_ONCE 0x4000

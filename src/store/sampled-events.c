@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERIODS_BETWEEN 0x100 /* two looks at whether to go on */
+#define PERIODS_BETWEEN 0x100 /* between two checks for cancellation */
 #define MOST_EVENTS     SAMPLED_EVENT_UNKNOWN
 
 /* It is shown, and typed: no blanks, no control characters. */
@@ -193,8 +193,9 @@ sysprof_builder_read_sampled_events (Builder *self)
   if ((said != NULL && said->is_contradicted) || (each_says != NULL && each_says->is_repeated))
     {
       sysprof_builder_note_mixed (
-          self, "What samples were taken on is left out: the captures that were joined do not "
-                "agree, and nobody can tell whose is whose; each of them alone tells it.");
+          self,
+          "The sampling events are unknown: the joined captures used different ones. Open each "
+          "capture separately to see them.");
       return;
     }
 

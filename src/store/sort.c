@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sorting that can be cancelled: pieces are sorted by the C library and merged by us, as it cannot be left in the middle. */
+/* Sorting that can be canceled. The C library cannot be interrupted, so it sorts pieces and
+ * we merge them. */
 
 #include "store/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE 0x4000 /* items between two looks at whether to go on: some milliseconds */
+#define PIECE 0x4000 /* items between two checks for cancellation: some milliseconds */
 
 typedef struct
 {

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* store: a capture as immutable columns: what is in it, when, from whom.
+/* store: a capture as immutable columns.
  *
- * sysprof_store_open() maps the file (or unpacks a compressed one), validates every frame,
- * sorts frames by time and fills the columns, on all CPUs (walk.h, fold.c). From then on the store is *frozen*: any thread may read any
- * field, nothing is ever written again. Pointers into it, StringIds and all other ids live as long as
- * the store. Id 0 is the "none" row everywhere, so that a zeroed structure is valid.
+ * sysprof_store_open() maps or decompresses the file, validates every frame, sorts frames by
+ * time and fills the columns, on all CPUs. Then the store is *frozen*: any thread may read it.
+ * Pointers into it, StringIds and all other ids live as long as the store. Id 0 is the "none"
+ * row everywhere, so a zeroed structure is valid.
  *
  *   g_autoptr(Store) store = sysprof_store_open ("run.syscap", NULL, &error);
  *   for (uint32_t i = 0; i < store->samples.n; i++)
  *     … store->samples.time[i], store->samples.stack[i] …
  *
- * Stacks. All stacks are folded into one tree. Its nodes of depth 0 are processes: node p, 1 ≤ p < n_processes, is
- * the root of everything process p ran. Every other node is one address called from its
- * parent: outermost first, kernel addresses below the user addresses that entered the kernel. A stack is the id of its
- * innermost node, so equal stacks of a process are one id, a parent's id is always smaller than its
- * children's, and the process of a stack is found at its root. Context markers are no nodes: the kind of an
- * address says in which context it ran. A sample without any address is its process's root.
- * Who knows which calls were inlined may have entries put in for them, once, before anybody else sees the store.
- */
+ * All stacks are one tree. Node p, 1 ≤ p < n_processes, has depth 0 and is the root of process
+ * p. Every other node is an address called from its parent. A stack is the id of its innermost
+ * node, and a parent's id is smaller than its children's. The kind of an address is its
+ * context. A sample without addresses is the root of its process. Entries for inlined calls may
+ * be inserted once, before the store is shared. */
 
 #pragma once
 
@@ -45,9 +42,8 @@ typedef enum
   ADDRESS_GUEST,
   ADDRESS_GUEST_KERNEL,
   ADDRESS_GUEST_USER,
-  /* One row that stands in stacks for callers where the process has nothing mapped. A program without frame pointers
-   * leaves other values where they would be, and whoever follows those finds ever new addresses that were never
-   * code: half a million in a minute of a compiler. What is innermost keeps its address. */
+  /* One row for all callers without a mapping. Unwinding by frame pointers finds ever new ones
+   * in programs without frame pointers: half a million in a minute of a compiler. */
   ADDRESS_UNMAPPED,
 } AddressKind;
 
@@ -90,7 +86,7 @@ typedef struct
 
 typedef uint32_t JitCodeId;
 
-/* What a program said of code that it made, from a time on until it said otherwise of the same place. */
+/* Generated code, valid from a time on until the program reports other code there. */
 typedef struct
 {
   ProcessId process;
@@ -100,8 +96,8 @@ typedef struct
   uint64_t end;
 } JitCode;
 
-/* Distinct code addresses: one row per (process, address), and one per kernel or JIT address. Where a
- * process maps another file over a range, or makes other code there, addresses there get new rows from then on. */
+/* Code addresses: one row per (process, address), and one per kernel or JIT address. If other
+ * code replaces that of a range, its addresses get new rows from then on. */
 typedef struct
 {
   uint64_t *address;  /* [n] */
@@ -160,7 +156,7 @@ typedef struct
 
 typedef struct
 {
-  Process *row; /* [n]; row 0 is nobody */
+  Process *row; /* [n]; row 0 is no process */
   uint32_t n;
   ProcessOfPid *by_pid; /* [n - 1] ordered by pid */
   int32_t *thread_ids;  /* [n_thread_ids] of all processes, each process's in ascending order */
@@ -248,11 +244,11 @@ typedef enum
   DBUS_SIGNAL,
 } DBusType;
 
-/* What stands in front of a message's body. Texts point into Store.bytes, end without NUL, and are empty where the
- * message has none. */
+/* The header of a message. Texts point into Store.bytes, have no NUL at their end, and are
+ * empty if the message does not have them. */
 typedef struct
 {
-  uint8_t type; /* DBusType, or what else stands there */
+  uint8_t type; /* DBusType, or another number */
   bool wants_no_reply;
   bool is_big_endian;    /* the message; the capture may differ */
   uint32_t serial;       /* unique together with the sender */
@@ -304,7 +300,7 @@ typedef struct
   uint32_t n_chunks;
 } EmbeddedFiles;
 
-/* A directory of the host that stands in for one of the process. Texts point into Store.bytes. */
+/* A directory of the host that replaces one of the process. Texts point into Store.bytes. */
 typedef struct
 {
   int32_t pid;
@@ -324,7 +320,7 @@ typedef struct
 {
   uint64_t device;
   uint64_t inode;
-  uint64_t size;    /* bytes, as it lies on the disk */
+  uint64_t size;    /* bytes, as stored */
   int64_t modified; /* ns since 1970 */
   int64_t end_time; /* bytes of the header, whatever they mean */
 } FileStamp;
@@ -367,17 +363,17 @@ typedef struct
   ProcessId process;
   StringId comm;
   bool has_run;
-  int64_t run; /* ns on a CPU, where that is told */
+  int64_t run; /* ns on a CPU, if recorded */
 } WaitThread;
 
 typedef struct
 {
   int64_t runnable;    /* ns of it, at its end: woken, and not yet running */
   uint32_t thread;     /* row of Waits.threads */
-  uint32_t waker;      /* 1 + row of Waits.threads; 0 = nobody knows, or an interrupt */
+  uint32_t waker;      /* 1 + row of Waits.threads; 0 = unknown, or an interrupt */
   StackId waker_stack; /* 0 = unknown */
   uint32_t syscall;    /* 1 + its number; 0 = in none */
-  uint16_t stands_for; /* so many waits like it, of which one was kept; at least 1 */
+  uint16_t stands_for; /* number of similar waits that this one represents; at least 1 */
   uint8_t reason;      /* OffCpuReason */
   uint8_t flags;       /* OFF_CPU_… */
 } Wait;
@@ -421,8 +417,8 @@ typedef struct Store
   uint64_t n_lost_samples; /* … of that samples; of captures without the kinds everything … */
   uint64_t n_lost_records; /* … and records of processes and mappings */
   uint64_t damaged_at;     /* offset from which on nothing could be read, 0 = whole file read */
-  bool is_imported;   /* another profiler's: its stacks are whole as far as that one tells */
-  const char *damage; /* what is wrong there, for a person; NULL if nothing */
+  bool is_imported;        /* from another profiler: stacks are complete unless marked */
+  const char *damage;      /* what is wrong there, for a person; NULL if nothing */
   const char
       *mixed; /* what is left out as it is of several captures, for a person; NULL if nothing */
 
@@ -433,9 +429,8 @@ typedef struct Store
       allocations;    /* weight = bytes; frees are left out of this table: `heap` has them */
   StackEvents traces; /* functions that were entered or left */
   StackTree stacks;
-  uint8_t *
-      sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
-  SampledEvent *sampled_events; /* [n_sampled_events] none where nobody says */
+  uint8_t *sample_notes;        /* [samples.n] CaptureFound; NULL = not recorded */
+  SampledEvent *sampled_events; /* [n_sampled_events] none if not recorded */
   uint32_t n_sampled_events;
   uint8_t *
       sample_event; /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if there is one */
@@ -455,8 +450,7 @@ typedef struct Store
   uint32_t n_dbus;
   Metadata *metadata; /* [n_metadata] by time */
   uint32_t n_metadata;
-  bool
-      has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
+  bool has_walks;      /* truncated stacks end in an entry with the reason */
   bool is_not_unwound; /* recorded with --unwind none: each stack is one address by choice */
   bool has_copies;     /* … and all of them outside the kernel, from copies */
   Counters counters;
@@ -470,9 +464,10 @@ typedef struct Store
       file_budget; /* guarded by its own atomics: what symbolizing this capture has used */
 } Store;
 
-/* Opens a capture: a path, or "-" for standard input; .gz .bz2 .xz .zst are recognized by their first bytes.
- * A capture that is cut or damaged opens with what can be read, and `damage` says what is wrong; only a file
- * that is no capture at all (shorter than its header, wrong magic), or that cannot be read, is an error. */
+/* Opens a capture: a path, or "-" for standard input. .gz .bz2 .xz .zst are recognized by
+ * their first bytes. Of a truncated or damaged capture the readable part is opened, and
+ * `damage` describes the problem. It is an error if the file is no capture (shorter than its
+ * header, wrong magic) or cannot be read. */
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
 /* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
 Store *
@@ -481,10 +476,11 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
 Store *sysprof_store_open_telling (const char *path, Progress *progress, GError **error);
 Store *
 sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GError **error);
-/* Puts n_inner[address] entries into all stacks between each address and what it called: calls that have no address of their own.
- * [addresses.n]. They get address rows of their own behind all others, in the order of these, the outermost one first, that say
- * the same but for what they are to be named; a stack's number leads to the innermost entry. FALSE where there are
- * none, or they are too many: then nothing was done. Ids of stacks from before are good for nothing. */
+/* Inserts n_inner[address] entries into all stacks between each address and its callee, for
+ * inlined calls. n_inner is [addresses.n]. The entries get new address rows after all
+ * others, in the order of the addresses, the outermost first. These are copies of the row of
+ * their address. The number of a stack then means its innermost entry. FALSE if there are
+ * none, or too many: then nothing was done. Earlier stack ids are invalid. */
 bool sysprof_store_insert_inlined_calls (Store *self, const uint16_t *n_inner);
 /* The same for whoever keeps a column by address, a pointer to which `column` leads to: its `n` items of `size` bytes become
  * `n_rows`, the new ones being what those of their addresses are. A column that is NULL stays so. */
@@ -493,8 +489,8 @@ void sysprof_store_extend_column (void *column,
                                   uint32_t n,
                                   const uint16_t *n_inner,
                                   uint32_t n_rows);
-/* Whether `fd` leads to the file that was opened, and nothing was written to it since. A store never changes; to see what a
- * recorder has appended, the file is opened anew. FALSE for what is no regular file. */
+/* Whether `fd` is the file that was opened, and was not written since. FALSE if it is not
+ * regular. A store never changes; open the file again to read appended frames. */
 bool sysprof_store_is_current (const Store *self, int fd);
 Store *sysprof_store_ref (Store *self);
 void sysprof_store_unref (Store *self);
@@ -530,7 +526,7 @@ sysprof_time_sum (int64_t a, int64_t b)
   return __builtin_add_overflow (a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* The samples of an event, each of which weighs its period. *Owned*; valid as long as the store. */
+/* The samples of an event; each weighs its period. *Owned*; valid as long as the store. */
 typedef struct
 {
   StackEvents samples; /* the store's columns, with weights of our own */
@@ -560,7 +556,7 @@ sysprof_address_table_get_code (const AddressTable *self, AddressId address)
   return self->code != NULL ? self->code[address] : 0;
 }
 
-/* Code in that mapping may be generated: it lies in no file, which has names of its own, and more trustworthy ones. */
+/* Whether code in that mapping may be generated: the mapping has no file. */
 bool sysprof_store_may_be_generated (const Store *self, MappingId mapping);
 
 /* The name of a synthetic address; NULL if it has none. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* When threads were off the CPU: docs/format.md.
+/* Off-CPU times: docs/format.md.
  *
- * One stream of entries, of which each says what the next ones are to be understood by. Nothing of it is trusted: what cannot be
- * so ends the reading, and what stood before it holds. Each byte is read once, and what an entry makes is bounded by its size. */
+ * The data are one stream of entries, each of which may refer to earlier ones. They are
+ * untrusted: reading ends at the first invalid entry, and the entries before it are kept. Each
+ * byte is read once, and the size of an entry bounds the memory that it takes. */
 
 #include "store/builder.h"
 
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-#define ENTRIES_BETWEEN 0x400 /* two looks at whether to go on */
+#define ENTRIES_BETWEEN 0x400 /* between two checks for cancellation */
 #define MOST_WORDS      8000  /* of a stack: a sample holds no more */
 #define MOST_NAME       64    /* bytes */
 
@@ -46,7 +47,7 @@ typedef struct
   GArray *locks;   /* WaitLock, `wait` in the order of the stream */
 } Reading;
 
-/* A wait until its place is known. */
+/* A wait before it is sorted into the columns. */
 typedef struct
 {
   Wait row;
@@ -429,16 +430,16 @@ find_other_waits (Builder *self, const uint8_t *data, size_t size)
     {
       sysprof_builder_note_mixed (
           self,
-          "Where threads waited is mixed up, of several captures: what the first one's first "
-          "%zu bytes of %zu say is shown, and all else left out. Each capture alone tells it, and "
-          "'sysprof-cli --merge' keeps that of the first.",
+          "The off-CPU times of several captures are interleaved: only the first %zu of %zu bytes are "
+          "used, which are those of the first capture. Open each capture separately, or join them "
+          "with 'sysprof-cli --merge', which keeps those of the first.",
           (size_t) (other - data), size);
       return (size_t) (other - data);
     }
   if (file != NULL && file->is_repeated)
     sysprof_builder_note_mixed (
-        self, "Where threads waited is shown of the first of the captures that "
-              "were joined, and left out of all others; each alone tells it.");
+        self, "Off-CPU times are those of the first of the joined captures. Open each capture "
+              "separately to see all of them.");
   return size;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* `__weights__`: an embedded file of ours that says what each sample weighs where that is not 1: one i64 per
- * sample frame, in the order of the file, in the byte order of the capture. */
+/* `__weights__`: an embedded file with the weight of each sample, for captures whose weights
+ * are not 1: one i64 per sample frame, in file order, in the byte order of the capture. */
 
 #include "store/builder.h"
 

@@ -302,7 +302,7 @@ class Weights(Case):
             content.file("__events__", data)
         done = run(CAT, content.save("mixed"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"joined from several. What samples were taken on is left out", done.stderr)
+        self.assertIn(b"joined from several. The sampling events are unknown", done.stderr)
 
     def empty(self):
         """Of counters alone."""

@@ -457,7 +457,7 @@ def check_mixed():
         answer = json.loads(done.stdout)
         row, = answer['rows']
         check(row['pid'] == 7 and least <= row['count'] <= 40 and row['time'] == 10 * row['count'], row)
-        check('waits' not in answer['capture'] and 'damage' not in answer['capture'] and 'threads waited' in answer['capture']['joined'], answer)
+        check('waits' not in answer['capture'] and 'damage' not in answer['capture'] and 'ff-CPU times' in answer['capture']['joined'], answer)
         check('Joined' in run('summary', path).stdout, 'summary')
     short = bytes(waits.Stream().wait(BEGIN, 10, (7, 7, 'thread'), waits.SLEEP, stack=waits.stack_of(['work'])).data)
     for size in range(8, len(short) + 1):

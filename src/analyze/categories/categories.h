@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Categories: what kind of work a function does, as a text file of rules says (data/categories explains the format).
+/* Categories: the kind of work that a function does, by rules in a text file (data/categories
+ * explains the format).
  *
- * A rule gives a function a category of its own; one that is marked `inherit` gives it to all below that have none. What
- * has neither is the kernel's, unwindable, or uncategorized. */
+ * A rule gives a function a category. A rule marked `inherit` also gives it to all callees that
+ * have none. Functions without a category are in the kernel, unwindable, or uncategorized. */
 
 #pragma once
 
@@ -14,7 +15,7 @@
 /* In the order of the public SysprofCallgraphCategory. */
 typedef enum
 {
-  CATEGORY_NONE, /* of what is no function: processes, threads, the root */
+  CATEGORY_NONE, /* for nodes that are no functions: processes, threads, the root */
   CATEGORY_UNCATEGORIZED,
   CATEGORY_PRESENTATION,
   CATEGORY_A11Y,
@@ -68,7 +69,7 @@ uint8_t sysprof_category_rules_find (const CategoryRules *self,
 /* [symbols->n] the same for each symbol. *(full)* */
 uint8_t *sysprof_category_rules_apply (const CategoryRules *self, const SymbolTable *symbols);
 
-/* [symbols->n] by the rules that are loaded when it is asked for the first time. Borrowed from the table; any thread. */
+/* [symbols->n] by the rules loaded at the first call. Borrowed from the table; any thread. */
 const uint8_t *sysprof_symbol_categories (const SymbolTable *symbols);
 
 /* On the way from the outermost function inwards: the category of a function below one that handed on `*inherited`,

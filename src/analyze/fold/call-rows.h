@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which row of a table an entry of a stack counts to.
+/* Which row of a table gets the weight of a stack entry.
  *
- * A call is a pair of functions next to each other on a stack. Callers are the outer halves of the pairs whose inner
- * half is in focus; callees the inner halves of those whose outer half is. What must count once per stack although it
- * may recur in it counts where it is not open further out. */
+ * A call is a pair of adjacent functions on a stack. The callers table has the outer functions
+ * of pairs whose inner one is in focus, the callees table the inner functions of pairs whose
+ * outer one is in focus. A function that recurs on a stack counts only at its outermost entry. */
 
 #pragma once
 

@@ -43,7 +43,7 @@ typedef struct
   uint32_t n_tids;
 } FoldForest;
 
-/* What there is to be placed. */
+/* Flags of FoldRequest: the nodes that are placed. */
 typedef struct
 {
   const uint32_t *parent;       /* [n] a caller's number is smaller; 0 = the root */
@@ -66,7 +66,7 @@ bool sysprof_fold_forest_init (FoldForest *self,
                                FoldWork *work);
 void sysprof_fold_forest_clear (FoldForest *self);
 
-/* What a table is asked. */
+/* The request for one table. */
 typedef struct
 {
   FoldTable table;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tables of functions, of one selection: every function once, or the direct neighbours of those in focus.
+/* Tables of functions of one selection: all functions, or the callers or callees of those in
+ * focus.
  *
- * One walk over the stacks as they lie in the store, callers first. All that is kept is the path to where the walk is:
- * an entry is left with the weight of all that passed it. What calls deepest into a run of stacks is walked first, so
- * that the path is never taken twice. On all CPUs, of which each takes one process after the other. */
+ * The stacks of the store are visited once, callers first. Only the path to the current stack
+ * is kept: an entry is left with the weight of everything that passed it. The deepest call of a
+ * run of stacks is visited first, so that no path is visited twice. Each CPU handles one
+ * process after the other. */
 
 #include "analyze/fold/call-rows.h"
 #include "analyze/fold/function-table.h"

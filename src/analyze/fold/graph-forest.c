@@ -135,7 +135,7 @@ add_process (Builder *self, ProcessId process, GraphSymbolId thread)
   return thread != 0 ? add_entry (self, entry, thread) : entry;
 }
 
-/* Where the entry of `stack` is kept; 0 = nobody put it there yet. */
+/* The entry of `stack`; 0 = not added yet. */
 static uint32_t *
 known_place (Builder *self, StackId stack, GraphSymbolId thread)
 {

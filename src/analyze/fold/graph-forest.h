@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stacks of frames as a forest, with what is no function among them. */
+/* The stacks of frames as a forest. It also has nodes that are no functions. */
 
 #pragma once
 
 #include "analyze/fold/forest.h"
 #include "analyze/fold/graph.h"
 
-/* `end_of_frame` [frames->n] is set: the number of its end in the forest, GRAPH_NOWHERE where a frame is left out.
- * FALSE if cancelled; the forest is to be cleared in any case. */
+/* Sets `end_of_frame` [frames->n]: the number of its end in the forest, or GRAPH_NOWHERE for
+ * frames that are not included. FALSE if canceled; the caller clears the forest in any case. */
 bool sysprof_graph_forest_init (FoldForest *self,
                                 uint32_t *n_ends,
                                 uint32_t *end_of_frame,

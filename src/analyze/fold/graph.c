@@ -64,7 +64,7 @@ find_sizes (Layout *self)
       }
 }
 
-/* Families are given their places when the run above them has one. */
+/* Families are placed when the run above them has been placed. */
 static bool
 find_places (Layout *self, bool left_heavy, FoldWork *work)
 {
@@ -265,11 +265,12 @@ sysprof_graph_new (const Store *store,
                &work);
 }
 
-/* A graph lies as a forest does. What is not below the symbol, and the symbol where it is outermost, has no key. */
+/* Stores a graph like a forest. Entries that are not below the symbol, and the symbol at its
+ * outermost entry, have no key. */
 static void
 take_below (FoldForest *forest, const Graph *graph, GraphSymbolId symbol, uint32_t *n_ends)
 {
-  uint32_t end = 0; /* of what is below the symbol */
+  uint32_t end = 0; /* of the entries below the symbol */
 
   *forest = (FoldForest){ .n = graph->n,
                           .node = sysprof_large_new (graph->n, sizeof *forest->node),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The call graph of single frames: what the public SysprofCallgraph shows.
+/* The call graph of single frames, for the public SysprofCallgraph.
  *
- * Unlike a CallTree it knows for each frame at which node its stack ends, and it has nodes for what is no function: a
- * switch between user and kernel, and stacks without an address. */
+ * In contrast to a CallTree it knows the node at which the stack of each frame ends. It also
+ * has nodes that are no functions: a switch between user and kernel, and stacks without an
+ * address. */
 
 #pragma once
 
@@ -96,7 +97,8 @@ Graph *sysprof_graph_new (const Store *store,
                           const GraphShape *shape,
                           GCancellable *cancellable);
 
-/* All that is below `symbol`, merged over the places where it is outermost; it is the root. NULL if cancelled. */
+/* The graph below `symbol`, merged over its outermost entries; the symbol is the root. NULL
+ * if canceled. */
 Graph *sysprof_graph_descend (const Graph *self,
                               const Store *store,
                               const SymbolTable *symbols,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The call tree without what weighs too little, which is nearly all of a tree of many different stacks.
+/* The call tree without light nodes, which are nearly all nodes of a tree of many different
+ * stacks.
  *
- * What a node weighs is known before its children are looked at, so what is too light is never merged, nor any of what
- * is below it. Nodes are made depth by depth, from the root on. */
+ * The weight of a node is known before its children are made. So light nodes and everything
+ * below them are never merged. Nodes are made depth by depth, starting at the root. */
 
 #include "analyze/fold/heavy-tree.h"
 
@@ -25,7 +26,7 @@ typedef struct
   uint64_t self;
 } HeavyNode;
 
-/* Where stacks go on. */
+/* Positions where stacks continue. */
 typedef struct
 {
   uint32_t at;     /* node of the forest, or stack */
@@ -110,7 +111,8 @@ find_in_forest (HeavyTree *self, uint32_t node, const Place *place)
   return true;
 }
 
-/* The runs that leave the place's, and the rest of its own, which has what is left of its weight. */
+/* The runs that leave the run of this position, and the rest of the run itself, which gets
+ * the remaining weight. */
 static bool
 find_in_runs (HeavyTree *self, uint32_t node, const Place *place)
 {

@@ -4,8 +4,9 @@
 
 #include "analyze/fold/forest.h"
 
-/* Of sysprof_call_tree_new() the nodes that weigh `least` or more. What ends in others is in the totals of their callers.
- * `weight` [ends->n] of each end; not bottom up. *(full)* */
+/* Makes the nodes of sysprof_call_tree_new() that weigh `least` or more. Lighter ends count
+ * in the totals of their callers. `weight` [ends->n] of each end; not for bottom-up trees.
+ * *(full)* */
 CallTree *sysprof_heavy_tree_new (const Store *store,
                                   const SymbolTable *symbols,
                                   const TreeShape *shape,

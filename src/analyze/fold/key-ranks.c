@@ -58,7 +58,7 @@ compare_names (const void *a, const void *b, void *data)
   return order != 0 ? order : (left->key > right->key) - (left->key < right->key);
 }
 
-/* Keys from `begin` to `end`; the ranks go on at `*n`. FALSE if cancelled. */
+/* Ranks the keys from `begin` to `end`; ranks continue at `*n`. FALSE if canceled. */
 static bool
 rank (uint32_t *ranks,
       FoldKey begin,

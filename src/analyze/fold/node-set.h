@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the child of a node by what it stands for. *Owned* by the builder of one tree. */
+/* Finds the child of a node by its key. *Owned* by the builder of one tree. */
 
 #pragma once
 
@@ -10,7 +10,7 @@ typedef struct
 {
   uint32_t parent;
   uint32_t what;
-  uint32_t node; /* 0 = free: the root is nobody's child */
+  uint32_t node; /* 0 = free: the root is no child */
 } NodeSlot;
 
 typedef struct

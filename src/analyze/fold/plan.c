@@ -2,10 +2,11 @@
 
 /* Merges the stacks of a forest into nodes.
  *
- * Of a node, all places in the forest that it stands for are at hand at once. What comes next at these places is sorted
- * into its children with a table over keys alone, small enough for the caches, in which the number of the node tells
- * what is old: there is no table of (parent, key), in which each look-up would wait for memory. Each child is finished,
- * with all below it, before the next: the forest lies in that order, and so do the nodes. */
+ * All positions of the forest that a node represents are handled at once. The entries that
+ * follow them are sorted into children with a table of keys. The table is small enough for the
+ * CPU's caches, and the number of the node marks stale entries. A table of (parent, key) would
+ * miss the cache in each look-up. Each child is finished with everything below it before the
+ * next one, so the nodes are in the order of the forest. */
 
 #include "analyze/fold/plan.h"
 
@@ -13,7 +14,8 @@
 #include "analyze/fold/list.h"
 #include "analyze/fold/work.h"
 
-/* Where a stack goes on. Bottom up nobody's callers are shared, so there is one for each end. */
+/* A position where a stack continues. Bottom-up trees share no callers, so they have one for
+ * each end. */
 typedef struct
 {
   uint32_t at;  /* node of the forest; bottom up perhaps one of the below */
@@ -52,7 +54,7 @@ typedef struct
   NumberList keys; /* of the nodes */
   NumberList rows; /* of the nodes, where there are any */
   RunList runs;
-  bool is_open;      /* the last run goes on with the next node */
+  bool is_open;      /* the last run continues with the next node */
   ChildList waiting; /* the next one last */
   PlaceList places;  /* of those that wait, in the same order */
   NumberList parts;  /* further nodes of the forest that are parts of the node in hand */
@@ -102,7 +104,8 @@ find (Merger *self, FoldKey key, Place place)
   number_list_add (&self->child_of_found, child);
 }
 
-/* What continues the stacks that pass `at`, and those of what is a part of it. Returns whether one ends there. */
+/* Adds what follows `at` in the stacks that pass it, and follows its parts. Returns whether
+ * a stack ends there. */
 static bool
 find_below (Merger *self, uint32_t at)
 {
@@ -126,7 +129,7 @@ find_below (Merger *self, uint32_t at)
     }
 }
 
-/* The next key outwards, and where to go on behind it; 0 at the end. */
+/* The next key outwards, and the position after it; 0 at the end. */
 static FoldKey
 read_outwards (const FoldForest *forest, Place *place)
 {
@@ -197,7 +200,7 @@ sort_u64 (uint64_t *values, uint32_t n, const FoldWork *work)
   return true;
 }
 
-/* The first one comes last, as it is next. FALSE if cancelled. */
+/* Adds them in reverse order, because the last one is taken first. FALSE if canceled. */
 static bool
 let_children_wait (Merger *self, const FoldWork *work)
 {
@@ -230,7 +233,7 @@ let_children_wait (Merger *self, const FoldWork *work)
   return true;
 }
 
-/* Makes the node that waits last, and lets its children wait in its place. FALSE if cancelled. */
+/* Makes the last pending node and replaces it by its children. FALSE if canceled. */
 static bool
 merge_next (Merger *self, const FoldWork *work)
 {

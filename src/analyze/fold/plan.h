@@ -38,7 +38,7 @@ bool sysprof_fold_plan_init (FoldPlan *self,
                              const TreeShape *shape,
                              const FoldEnds *ends,
                              FoldWork *work);
-/* The same of a forest, of which the field `parent` is overwritten. Takes `rank` [n_keys]. */
+/* The same for a forest, whose field `parent` is overwritten. Takes `rank` [n_keys]. */
 bool sysprof_fold_plan_init_forest (FoldPlan *self,
                                     FoldForest *forest,
                                     uint32_t *rank,
@@ -67,7 +67,8 @@ bool sysprof_fold_table_plan_init (FoldTablePlan *self,
                                    FoldWork *work);
 void sysprof_fold_table_plan_clear (FoldTablePlan *self);
 
-/* *(full)* [runs->n + 2] zeros. What ends at a run is added at [run + 1], what is out of focus so behind the last. */
+/* *(full)* [runs->n + 2] zeros. The weight of ends is added at [run + 1], that of ends out
+ * of focus after the last run. */
 uint64_t *sysprof_fold_runs_new_sums (const FoldRuns *self);
 /* Makes sums of them: [run] is what all runs before it weigh, the last one is all. FALSE if cancelled. */
 bool sysprof_fold_runs_sum (const FoldRuns *self, uint64_t *sums, FoldWork *work);

@@ -21,7 +21,7 @@ struct Refold /* refold.h */
   const FoldRuns *runs;   /* of either */
   uint32_t *run_of_event; /* [events->n] as FoldRuns.of_end */
 
-  uint64_t *sums; /* [runs->n + 2] of what is selected */
+  uint64_t *sums; /* [runs->n + 2] of the selection */
 
   char *
       terms; /* that `stack_is_in` is about, as selections with the same terms follow each other */

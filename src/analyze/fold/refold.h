@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One question, asked again and again of other selections, as while a span of time is dragged.
+/* One tree or table for many selections, for example while a user drags a time span.
  *
- * What does not depend on the weights is made once: the node of the tree at which each sample's stack ends, the order of
- * siblings by name, where on a stack a function is met first. A selection then costs one pass over its samples and one
- * over the places where stacks end or part; a table another one over those that weigh something. Nothing is
- * approximated.
+ * Everything that does not depend on weights is made once: the node at which the stack of each
+ * sample ends, the order of siblings by name, and the first entry of each function on a stack.
+ * A selection then costs one pass over its samples and one over the positions where stacks end
+ * or part. A table needs another pass over those with a weight. All results are exact.
  *
  *   g_autoptr (Refold) refold = sysprof_refold_new_tree (store, symbols, NULL, &shape, NULL);
  *   while (…)
  *     if (sysprof_refold_select (refold, &filter, NULL))
  *       n = sysprof_refold_sort_children (refold, 0, children); // what is on screen
  *
- * *Owned*: by one thread at a time. Store and symbols are borrowed and outlive it; of a filter nothing is kept. */
+ * *Owned*: by one thread at a time. Store and symbols are borrowed and must outlive it; filters
+ * are not kept. */
 
 #pragma once
 
@@ -28,8 +29,9 @@ typedef enum
   FOLD_CALLEES,
 } FoldTable;
 
-/* Long work, as other threads see it. *Guarded*: `n_done` is atomic (relaxed, as nothing hangs on it) and only grows;
- * the rest does not change. Zeroed, it cannot be cancelled. */
+/* Long work, seen from other threads. *Guarded*: `n_done` is atomic (relaxed, because no
+ * other data depend on it) and only grows; the rest does not change. A zeroed one cannot be
+ * canceled. */
 typedef struct
 {
   GCancellable *cancellable; /* borrowed, or NULL */
@@ -59,7 +61,7 @@ void sysprof_refold_free (Refold *self);
  * FALSE if cancelled: then nothing is selected. */
 bool sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work);
 
-/* The weight of all that is selected, also of what is out of focus. */
+/* The weight of the selection, including the part that is out of focus. */
 uint64_t sysprof_refold_get_weight (const Refold *self);
 
 /* Of a tree: nodes keep their numbers whatever is selected; 0 is the root. */

@@ -120,7 +120,7 @@ sysprof_fold_plan_sort_children (const FoldPlan *self,
     if (total > 0)
       siblings[n++] = (Sibling){ total, self->begin[below] };
   }
-  (void) sort_siblings (siblings, n, NULL); /* which nobody cancels */
+  (void) sort_siblings (siblings, n, NULL); /* never canceled */
   for (uint32_t i = 0; i < n; i++)
     children[i] = siblings[i].node;
   return n;

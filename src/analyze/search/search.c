@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define COUNTED_BETWEEN 0x1000 /* two looks at whether to go on */
+#define COUNTED_BETWEEN 0x1000 /* between two checks for cancellation */
 
 struct CaptureSearch
 {
@@ -50,7 +50,7 @@ typedef struct
   Arena keys;            /* of that */
 } Gathering;
 
-/* For loops over `i`. What was gathered until then is thrown away. */
+/* For loops over `i`. If it returns FALSE, the caller discards its results. */
 static bool
 goes_on (const Gathering *gathering, uint32_t i)
 {

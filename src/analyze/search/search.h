@@ -36,8 +36,7 @@ typedef struct
                  * dbus, files, metadata */
   const char *name;
   const char *where; /* "" = nowhere */
-  const char *
-      alias; /* how it may be called, too: the name of a symbol as it stands in the file; or NULL */
+  const char *alias; /* the raw symbol name in the file, as an alternative; or NULL */
   uint64_t
       count; /* weight with the symbol anywhere in the stack, within the binary or process; of the others how often
                       * it is there */

@@ -104,7 +104,7 @@ add_grams (Grams *grams, const TextQuery *query, TextFit fit)
       add_inside (grams, query->whole, query->whole_size);
       return;
     }
-  /* What places ask for comes first, as there may be more than are looked at. */
+  /* Counts what each position needs first, because there may be more than are checked. */
   if (fit == TEXT_BEGINS)
     add_beginning (grams, CLASS_BEGIN, query->terms[0].at, query->terms[0].size);
   else if (fit == TEXT_BEGINS_WORDS)

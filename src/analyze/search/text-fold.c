@@ -6,7 +6,7 @@
 
 typedef enum
 {
-  LETTERLESS, /* nor a digit */
+  LETTERLESS, /* no letter or digit */
   SMALL,
   CAPITAL,
   OTHER, /* digits; what has no case */

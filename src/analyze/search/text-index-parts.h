@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the parts of the search for names have in common.
+/* The shared parts of the search for names.
  *
- *   text-fold.c   texts as they are compared
- *   text-query.c  what is sought, and whether a text fits
- *   text-index.c  makes the index
- *   text-find.c   asks it
+ *   text-fold.c    prepares texts for comparison
+ *   text-query.c   the query, and whether a text matches
+ *   text-index.c   makes the index
+ *   text-find.c    looks up the index
  *
- * Folded texts stand one behind the other in blocks of some thousand bytes. For each gram (one, two or three neighbouring
- * characters, of which the first may stand for the beginning of the text or of a word, and the last for the end of a
- * field) the blocks are listed that have it. A question meets the lists of its grams and reads only the blocks that are
- * in all of them: the more is typed, the fewer. In a block the texts are read whose signature has the grams, too, for two
- * terms that are both in every block may stand together nowhere. Characters that names seldom have share one of 64
- * classes, which costs reading a block for nothing now and then. */
+ * Folded texts are stored in blocks of some thousand bytes. A gram is one, two or three
+ * adjacent characters; the first may be the start of the text or of a word, and the last the
+ * end of a field. For each gram there is a list of the blocks that have it. A query intersects
+ * the lists of its grams and reads only the blocks in all of them, so longer queries read fewer
+ * blocks. Each text in a block has a signature of its grams. It is read only if the signature
+ * has the grams of the query, because two terms may be in every block but together in no text.
+ * Rare characters share one of 64 classes, so some blocks are read in vain. */
 
 #pragma once
 
@@ -73,7 +74,8 @@ enum
   N_CLASSES = 64,
 };
 
-/* The number of a list. Whoever has a gram has those that it begins with, too. */
+/* The number of the list of a gram. A text with a gram also has the shorter grams at its
+ * start. */
 enum
 {
   LISTS_OF_TWO = N_CLASSES * N_CLASSES * N_CLASSES,

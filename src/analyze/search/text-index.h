@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Looking for names while somebody types: several terms, parts of words, case ignored, best fit first.
+/* Finds names while the user types: several terms, parts of words, ignoring case, best match
+ * first.
  *
- * A text consists of fields: what it is called first, behind that what else may be sought (its library, its group). Terms
- * may stand in any of them. Texts need not be UTF-8. */
+ * A text has fields: first its name, then other texts such as its library or group. Terms may
+ * match in any field. Texts need not be UTF-8. */
 
 #pragma once
 
@@ -23,8 +24,10 @@ typedef enum
 {
   TEXT_IS_QUERY, /* its first field, as a whole */
   TEXT_BEGINS,   /* with the first term */
-  TEXT_BEGINS_WORDS, /* of which all terms are beginnings: behind what is no letter or digit, and at capitals as in
-                      * getName and HTMLText. Of a term that is there very often the first 64 places count. */
+  /* in which all terms start a word: after a character that is no letter or digit, and at
+   * capitals as in getName and HTMLText. If a term occurs very often, only its first 64
+   * positions count. */
+  TEXT_BEGINS_WORDS,
   TEXT_CONTAINS,
   TEXT_DOES_NOT_FIT,
 } TextFit;
@@ -61,7 +64,7 @@ TextIndex *
 sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cancellable);
 void sysprof_text_index_free (TextIndex *self);
 
-/* The best `limit` texts that fit. What was found until it was cancelled. *(full)* */
+/* The best `limit` texts that match; if canceled, of those found so far. *(full)* */
 TextMatch *sysprof_text_index_find (const TextIndex *self,
                                     const TextQuery *query,
                                     uint32_t limit,

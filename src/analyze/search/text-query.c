@@ -4,7 +4,7 @@
 
 #include "analyze/search/text-index-parts.h"
 
-/* So that a term that stands in a long text very often is not compared everywhere. */
+/* Limits comparisons of a term that occurs very often in a long text. */
 #define MOST_PLACES 64
 
 #define SHORT_TEXT 256 /* bytes */

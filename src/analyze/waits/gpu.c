@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tells waits for graphics devices.
+/* Recognizes waits for graphics devices.
  *
- * What a device works at has a fence, which is signalled when it is done. Whoever needs that sleeps in the kernel, in a function that
- * waits for fences, and that is on the stack of the wait. Who polls the descriptor of a fence is in poll() like everybody else, and
- * drivers outside of the kernel's tree have ways of their own: nothing tells these. */
+ * Each job of a device has a fence, which is signaled when the job is done. A thread that needs
+ * the result sleeps in a kernel function that waits for fences, which is on the stack of the
+ * wait. This file does not recognize threads that poll the descriptor of a fence, and drivers
+ * outside of the kernel tree with other functions. */
 
 #include "analyze/waits/waits.h"
 

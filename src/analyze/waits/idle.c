@@ -2,9 +2,10 @@
 
 /* Tells an idle main loop from a blocked one.
  *
- * Both wait in poll() or its like. The idle one has been called by nobody but the loop. The other is in the midst of something: a
- * callback of the loop runs a loop of its own, or asks a server and waits for the answer. Then a function that hands events out, or
- * one that waits for a certain answer, is among the callers. */
+ * Both wait in poll() or similar calls. An idle loop was called by nothing but the loop. A
+ * blocked thread has a caller with work to do: a callback of the loop runs another loop, or
+ * waits for the reply of a server. So a dispatching function, or one that waits for a certain
+ * reply, is among its callers. */
 
 #include "analyze/waits/waits.h"
 

@@ -122,7 +122,7 @@ static const char *const generic_names[] = {
 
 static const struct
 {
-  const char *machine; /* as uname tells it */
+  const char *machine; /* as in uname */
   const char *const *names;
   uint32_t n;
 } machines[] = {
@@ -131,7 +131,7 @@ static const struct
   { "riscv64", generic_names, G_N_ELEMENTS (generic_names) },
 };
 
-/* Where nobody says it, as this program. */
+/* If the capture does not record it: that of this program. */
 static const char *
 find_machine (const Store *store)
 {

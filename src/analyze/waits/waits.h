@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is asked of the times at which threads were off the CPU.
+/* Computations on the times at which threads were off the CPU.
  *
- * A wait that only partly lies within the times of a filter counts with that part. */
+ * A wait that overlaps the times of a filter counts with the overlapping part. */
 
 #pragma once
 
@@ -76,14 +76,15 @@ typedef struct
   uint8_t *is_in; /* [events.n] */
 } WeighedWaits;
 
-/* Event i is wait i, within the times of the filter, which takes it where it asks for nothing else. It weighs the ns that it lasted
- * there, or, if it is idle and the filter leaves idle out, those that it could have run. */
+/* Event i is wait i within the times of the filter. Other conditions of the filter also
+ * apply. It weighs its duration there in ns; if it is idle and the filter excludes idle
+ * waits, only the time it was runnable. */
 void sysprof_waits_weigh (WeighedWaits *self,
                           const Store *store,
                           const SymbolTable *symbols,
                           const SampleFilter *filter);
-/* On and off the CPU: samples weigh the ns that they stand for, and waits are among them. FALSE if nobody knows how long the samples
- * stand for. */
+/* Time on and off the CPU: samples weigh the ns that they represent, and waits are among
+ * them. FALSE if the period of the samples is unknown. */
 bool sysprof_waits_weigh_wall (WeighedWaits *self,
                                const Store *store,
                                const SymbolTable *symbols,

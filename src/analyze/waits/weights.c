@@ -119,7 +119,8 @@ share_out_runs (const Store *store)
   return weight;
 }
 
-/* [samples.n] ns that each stands for; of several events those that are times. NULL if nobody knows. *(full)* */
+/* [samples.n] ns that each represents; with several events, those with a period in time.
+ * NULL if unknown. *(full)* */
 static int64_t *
 weigh_samples (const Store *store)
 {

@@ -5,11 +5,12 @@
 #include "document/callgraph/callgraph.h"
 #include "document/frames/frame.h"
 
-/* How long the caller's main loop waits for its own function, and how often the clock is asked. */
+/* How long the caller's main loop waits for its own function, and how often the clock is
+ * read. */
 #define SLICE_USEC       8000
 #define FRAMES_PER_CLOCK 64
 
-#define FRAMES_BETWEEN 0x1000 /* two looks at whether to go on */
+#define FRAMES_BETWEEN 0x1000 /* between two checks for cancellation */
 
 typedef struct
 {

@@ -101,7 +101,7 @@ is_function (SysprofCallgraph *self, GraphSymbolId symbol)
   return sort == GRAPH_SYMBOL_UNWINDABLE;
 }
 
-/* *Takes* `symbols`, of which none are left where the thread's cancellable is cancelled. */
+/* *Takes* `symbols`, of which none are left if the thread's cancellable is canceled. */
 static GListModel *
 list_heavier_first (SysprofCallgraph *self,
                     const SymbolWeight *weights,

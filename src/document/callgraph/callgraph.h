@@ -36,7 +36,7 @@ typedef struct
   struct NodeBlock *nodes; /* NULL unless weights are added */
   size_t augment_size;
   uint8_t *augment;           /* [graph->n * augment_size] or NULL */
-  GraphSums *sums[N_COLUMNS]; /* NULL until asked for */
+  GraphSums *sums[N_COLUMNS]; /* NULL until used */
 } GraphTree;
 
 typedef struct NodeBlock
@@ -85,7 +85,7 @@ struct _SysprofCallgraph
   gpointer augment_data;
   GDestroyNotify augment_data_destroy;
   uint8_t *summary_augment; /* [n symbols * augment_size] or NULL */
-  SymbolWeight *weights;    /* [n symbols] once asked for */
+  SymbolWeight *weights;    /* [n symbols] NULL until used */
 };
 
 gpointer sysprof_callgraph_get_symbol_augment (SysprofCallgraph *self, GraphSymbolId symbol);

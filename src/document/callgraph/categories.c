@@ -10,8 +10,9 @@ G_STATIC_ASSERT ((int) CATEGORY_JAVASCRIPT == (int) SYSPROF_CALLGRAPH_CATEGORY_J
 G_STATIC_ASSERT ((int) CATEGORY_WINDOWING == (int) SYSPROF_CALLGRAPH_CATEGORY_WINDOWING);
 G_STATIC_ASSERT ((int) N_CATEGORIES == (int) SYSPROF_CALLGRAPH_CATEGORY_LAST);
 
-/* A rule of the user's that cannot be read is left out. Whoever categorizes asked for nothing that could fail, so it is a message,
- * which an application may show; once, as rules are read once. */
+/* A rule of the user that cannot be parsed is ignored. The functions that categorize have no
+ * error, so this is a log message, which an application may show. It is logged once, because
+ * rules are read once. */
 static void
 tell_unreadable_rules (void)
 {
@@ -70,7 +71,8 @@ sysprof_graph_categorize (const Graph *graph,
   return category;
 }
 
-/* Bottom up, a path that ends is a whole stack: from there inwards, callers hand on as they do top down. */
+/* In a bottom-up tree a path that ends is a complete stack. From there inwards, weights go
+ * to callees as in a top-down tree. */
 static uint8_t
 category_of_path (const Graph *graph,
                   const Store *store,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Values stand in groups of eight, with places that hold none: these do not count. */
+/* Values are in groups of eight. Unused positions of a group do not count. */
 
 #include "document/frames/frame.h"
 #include "document/properties.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frames as objects, made when somebody asks for one and thrown away freely.
+/* Frames as objects, made on demand and freed at any time.
  *
- * A frame knows its number; what its header says is in the columns, and the rest is read from a copy of its
- * own bytes, made on first use: checked, in this machine's byte order, its texts ended. *Owned*. */
+ * A frame knows its number. Its header is in the columns. The rest is read from a copy of its
+ * bytes, made on first use: checked, in native byte order, with a NUL after each text. *Owned*. */
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct _SysprofDocumentFrame
   GObject parent_instance;
   Store *store;
   FrameNo number;
-  SysprofCaptureFrame *bytes; /* NULL until asked for */
+  SysprofCaptureFrame *bytes; /* NULL until used */
 };
 
 struct _SysprofDocumentFrameClass
@@ -38,8 +38,8 @@ struct _SysprofDocumentTraceableInterface
 /* The frame as an object of its kind. *(full)* */
 SysprofDocumentFrame *sysprof_document_frame_new (Store *store, FrameNo number);
 
-/* The bytes, of which at least those of the kind's structure and everything it counts are there; NULL
- * where they contradict themselves. Borrowed from the frame. */
+/* The bytes of the frame: at least those of its structure and of everything that it counts;
+ * NULL if they are inconsistent. Borrowed from the frame. */
 const void *sysprof_document_frame_read (SysprofDocumentFrame *self);
 
 /* Texts for people are valid UTF-8; captures hold any bytes. Changes `text`, which is in a frame's own copy. */
@@ -57,7 +57,7 @@ SysprofDocumentProcess *sysprof_document_process_new (Store *store, FrameNo numb
 /* *(full)* */
 SysprofThreadInfo *sysprof_thread_info_new (SysprofDocumentProcess *process, int thread_id);
 
-/* Of SysprofMount: the mounts that the capture tells of the process. *(full)* */
+/* Of SysprofMount: the mounts of the process in the capture. *(full)* */
 GListModel *sysprof_mounts_read (const Store *store, int pid);
 
 /* Whether the stack of a sample has a marker of a context, read from the file. */

@@ -12,7 +12,7 @@ typedef struct
 struct _SysprofDocumentJitmap
 {
   SysprofDocumentFrame parent_instance;
-  GArray *mappings; /* of JitMapping; NULL until asked for */
+  GArray *mappings; /* of JitMapping; NULL until used */
 };
 
 struct _SysprofDocumentJitmapClass

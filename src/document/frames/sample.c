@@ -44,7 +44,7 @@ G_DEFINE_TYPE_WITH_CODE (SysprofDocumentSample,
                          G_IMPLEMENT_INTERFACE (SYSPROF_TYPE_DOCUMENT_TRACEABLE,
                                                 traceable_init))
 
-/* Without a copy of the frame: this is asked of all samples, one after the other. */
+/* Without a copy of the frame, because callers read this of all samples in turn. */
 bool
 sysprof_document_frame_has_context (const Store *store, FrameNo number)
 {

@@ -29,7 +29,7 @@ matches (const char *pattern, const char *name)
   return g_str_equal (pattern, name) || fnmatch (pattern, name, 0) == 0;
 }
 
-/* The base name of argv[0], as far as blanks tell it apart. */
+/* The base name of argv[0], if blanks delimit it. */
 static bool
 matches_program (const char *pattern, const char *command_line)
 {
@@ -114,7 +114,7 @@ sysprof_selection_find_processes (char **names,
         find_named (store, names[i], is_in);
     }
 
-  /* 0 is where a process id leads that nobody has. */
+  /* 0 is the result for a pid without a process. */
   for (ProcessId i = 1; i < store->processes.n; i++)
     if (is_in[i])
       g_array_append_val (processes, i);

@@ -181,7 +181,7 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
     .cpus = (const int32_t *) resolved->cpus->data,
     .n_cpus = resolved->cpus->len,
     .has_cpus = self->cpus != NULL,
-    /* Whoever asks for it by name gets it. */
+    /* A process that the user names is selected. */
     .no_idle = !self->idle && self->processes == NULL,
     .symbol_terms = (const char *const *) self->symbols,
     .binary_terms = (const char *const *) self->binaries,

@@ -106,7 +106,7 @@ parse_range (const char *string, const Store *store, TimeRange *range)
     {
       if (!parse_offset (begin, &offset))
         return false;
-      /* What lies before the start is shown at 0. */
+      /* Times before the start are shown as 0. */
       range->begin = offset == 0 ? INT64_MIN : instant (store, offset);
     }
   if (sysprof_text_size (end) > 0)

@@ -11,8 +11,8 @@ struct _SysprofSymbol
   SymbolTable *symbols;
   GraphSymbolId id;
   SysprofSymbolKind kind;
-  char *own_name;   /* of what is no function */
-  const char *name; /* valid UTF-8, as all texts of the symbol table are */
+  char *own_name;   /* for entries that are no functions */
+  const char *name; /* valid UTF-8, like all texts of the symbol table */
   const char *nick; /* or NULL */
   const char *path; /* or NULL */
 };
@@ -50,7 +50,7 @@ sysprof_symbol_new (const Store *store, SymbolTable *symbols, GraphSymbolId id)
 
       if (row->kind == SYMBOL_KERNEL)
         self->kind = SYSPROF_SYMBOL_KIND_KERNEL;
-      else if (row->kind == SYMBOL_MARKER) /* where a stack was cut */
+      else if (row->kind == SYMBOL_MARKER) /* the end of a truncated stack */
         self->kind = SYSPROF_SYMBOL_KIND_UNWINDABLE;
       self->name = sysprof_symbol_name (symbols, symbol.index);
       self->nick = text_or_null (symbols, row->binary);

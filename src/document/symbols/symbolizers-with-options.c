@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The public symbolizers that can be told more than that they are wanted. */
+/* The public symbolizers that have options. */
 
 #include "document/objects.h"
 

@@ -153,7 +153,8 @@ G_DEFINE_TYPE (SysprofDebuginfodSymbolizer,
                sysprof_debuginfod_symbolizer,
                SYSPROF_TYPE_SYMBOLIZER)
 
-/* Servers are asked for what the files of this machine lack, so these are read first. */
+/* Servers are queried only for files that this machine does not have, so local files are
+ * read first. */
 static void
 sysprof_debuginfod_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options)
 {

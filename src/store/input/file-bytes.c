@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #define FIRST_ROOM ((size_t) 1 << 20)
-#define READ_STEP  ((size_t) 16 << 20) /* bytes between two looks at whether to go on */
+#define READ_STEP  ((size_t) 16 << 20) /* bytes between two checks for cancellation */
 #define KEPT_BEHIND \
   ((size_t) 4 << 20) /* bytes: frames are nearly, but not quite, in order of time */
 
@@ -109,7 +109,7 @@ map_whole (FileBytes *self, int fd, const struct stat *info)
   return true;
 }
 
-/* Until there are bytes, the other side is gone, or nobody wants them any more. */
+/* Waits until there are bytes, the other side has closed, or the caller is canceled. */
 static void
 wait_for_bytes (int fd, GCancellable *cancellable)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The whole content of a file as bytes in memory, unpacked where it was compressed.
+/* The content of a file in memory, decompressed if necessary.
  *
- * A plain file is mapped, which takes a tenth of the time of reading it (mapped-file.h says what
- * happens when another process cuts it); anything else is read. */
+ * A plain file is mapped, which takes a tenth of the time of reading it. mapped-file.h says
+ * what happens if another process truncates it. Other files are read. */
 
 #pragma once
 
@@ -48,8 +48,8 @@ void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *
 /* The same for all of them. */
 void sysprof_file_bytes_leave (const FileBytes *self);
 
-/* If the bytes are compressed in a way we know, replaces them by what they unpack to; but where that does not begin with the
- * `n_magic` bytes of `magic`, by the beginning only. */
+/* Decompresses the bytes if the format is known. If the decompressed data do not start with
+ * the `n_magic` bytes of `magic`, only their start is kept. */
 bool sysprof_file_bytes_unpack (FileBytes *self,
                                 const char *name,
                                 size_t limit,
@@ -58,7 +58,8 @@ bool sysprof_file_bytes_unpack (FileBytes *self,
                                 Progress *progress,
                                 GError **error);
 
-/* Makes room for `more` bytes behind `size` of what is not mapped. FALSE with `error` set when that passes `limit` or there is no memory. */
+/* Makes room for `more` bytes after the first `size`, for data that are not mapped. FALSE
+ * with `error` set if the result exceeds `limit` or memory is exhausted. */
 bool sysprof_file_bytes_reserve (FileBytes *self,
                                  size_t more,
                                  const char *name,

@@ -21,7 +21,8 @@ sysprof_file_stamp_read (FileStamp *self, int fd)
   self->inode = info.st_ino;
   self->size = (uint64_t) info.st_size;
   self->modified = (int64_t) info.st_mtim.tv_sec * NSEC + info.st_mtim.tv_nsec;
-  /* The last that a recorder writes changes no size, and may come in the same tick of the clock as what is before it. */
+  /* The last write of a recorder does not change the size, and may have the same time stamp
+   * as the one before. */
   if (pread (fd, &self->end_time, sizeof self->end_time, END_TIME_AT) !=
       (ssize_t) sizeof self->end_time)
     self->end_time = 0;

@@ -12,7 +12,7 @@ void
 sysprof_file_window_init (FileWindow *self, const FileBytes *file, size_t step)
 {
   *self = (FileWindow){ .file = file, .step = step };
-  /* A frame of another length than it had, in a file that is changed under us, still lies in it. */
+  /* A frame whose length another process has changed is still inside the window. */
   if (file->is_mapped)
     self->room = g_malloc0 (PAGE + MAX (step, 2 * FILE_WINDOW_MOST));
 }

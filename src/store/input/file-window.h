@@ -13,7 +13,7 @@ typedef struct
 {
   const FileBytes *file;
   uint8_t *room; /* NULL where the bytes are in memory anyway */
-  size_t step;   /* bytes to read at a time, if no more are asked for */
+  size_t step;   /* bytes per read, unless the caller needs more */
   size_t begin;  /* [begin, end) of the file is in `room` */
   size_t end;
 } FileWindow;

@@ -2,8 +2,8 @@
 
 /* Sorts frames by time, in place.
  *
- * A file is nearly sorted: some thousand runs, each of which begins a little before the one before it ends. Where two
- * runs meet, only what overlaps is moved. */
+ * A file is nearly sorted: it has some thousand runs, each of which starts shortly before the
+ * end of the run before it. Only the overlap of two runs is moved. */
 
 #include "store/input/scan-parts.h"
 

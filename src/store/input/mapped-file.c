@@ -68,7 +68,7 @@ on_bus_error (int number, siginfo_t *info, void *context)
       return;
     }
 
-  /* What lies behind the first page without a file has none either. */
+  /* If the first page has no file any more, the pages after it have none either. */
   page = address & ~((uintptr_t) sysconf (_SC_PAGESIZE) - 1);
   __atomic_store_n (&range->was_cut, true,
                     __ATOMIC_RELAXED); /* read by the thread that faulted */
@@ -114,7 +114,7 @@ sysprof_mapped_file_map (int fd, size_t size)
     }
 
   (void) madvise (bytes, size, MADV_WILLNEED); /* a wish */
-  /* Who looks at one frame is to have 64 KiB around it at most, not 2 MiB, in the memory that counts as ours. */
+  /* A single frame should load at most 64 KiB, not 2 MiB, into memory that counts as ours. */
   (void) madvise (bytes, size, MADV_NOHUGEPAGE); /* likewise */
   range->was_cut = false;
   __atomic_store_n (&range->end, (uintptr_t) bytes + size, __ATOMIC_RELAXED);

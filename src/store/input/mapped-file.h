@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file in our address space that another process may cut while we read.
+/* A mapped file that another process may truncate while we read it.
  *
- * Mapping costs a tenth of reading: no copy, no second set of pages. The price is that touching what
- * was cut off raises SIGBUS. A handler, installed with the first mapping, puts zeros where the file ended,
- * remembers that, and the reader goes on; faults elsewhere go to whoever handled SIGBUS before. */
+ * Mapping takes a tenth of the time of reading: no copy, no second set of pages. But reading
+ * truncated pages raises SIGBUS. A handler, installed with the first mapping, maps zeros there
+ * and records that the file was truncated; the reader continues. Faults elsewhere go to the
+ * handler that was installed before. */
 
 #pragma once
 

@@ -60,7 +60,7 @@ read_stack (const Builder *builder, const Frame *frame, ScannedFrame *found)
 {
   const StackLayout *layout = found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION
                                   ? &sysprof_allocation_layout
-                                  : &sysprof_sample_layout; /* traces are laid out alike */
+                                  : &sysprof_sample_layout; /* traces have the same layout */
 
   found->tid = sysprof_frame_i32 (frame, layout->tid_at);
   found->digest = sysprof_stack_digest (
@@ -68,7 +68,8 @@ read_stack (const Builder *builder, const Frame *frame, ScannedFrame *found)
       sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8));
 }
 
-/* From where the part begins to its limit, or to what is damaged. Only the loading thread tells how far it is. */
+/* From the start of the part to its limit, or to damage. Only the loading thread reports
+ * progress. */
 static void
 walk_part (const Builder *builder, ScannedPart *part, bool is_told)
 {

@@ -2,10 +2,10 @@
 
 /* Finds all frames of a capture, on all CPUs.
  *
- * Where a frame begins is only known from the one before it. So that several threads can walk at once, each but the
- * first guesses where a frame begins in its part: where many sound ones follow each other. A guess counts only if
- * the thread before it arrives at just that place; else its part is walked again from there. What is found never
- * depends on the guess. */
+ * The start of a frame is known only from the frame before it. So each thread but the first
+ * guesses the start of a frame in its part: a position where many valid frames follow each
+ * other. The guess is used only if the thread before arrives at the same position. Else the
+ * part is scanned again. So the result never depends on the guess. */
 
 #pragma once
 
@@ -37,7 +37,7 @@ typedef struct
   uint64_t n_unsound;
   uint64_t begin;   /* where the first one begins; 0 = no guess */
   uint64_t limit;   /* frames that begin before are of this part */
-  uint64_t end;     /* where the next part goes on, or what is damaged begins */
+  uint64_t end;     /* start of the next part, or of damage */
   const char *harm; /* what is wrong at `end`; NULL = nothing */
 } ScannedPart;
 
@@ -50,6 +50,6 @@ typedef struct
 
 /* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in disjoint parts. */
 bool sysprof_scan_parts (const Builder *builder, ScannedParts *parts);
-/* Stable, by time. Where that is cancelled, they are in no order, and some may be missing. */
+/* Stable, by time. If canceled, the order is undefined, and some may be missing. */
 void sysprof_scanned_frames_sort (ScannedFrame *items, size_t n, const Progress *progress);
 void sysprof_scanned_parts_clear (ScannedParts *self);

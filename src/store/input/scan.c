@@ -7,7 +7,7 @@
 
 #include "store/input/scan-parts.h"
 
-#define TIMES_BETWEEN 0x10000 /* two looks at whether to go on */
+#define TIMES_BETWEEN 0x10000 /* between two checks for cancellation */
 
 static void
 note_damage (Builder *self, uint64_t at, const char *what)

@@ -13,7 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define OUTPUT_STEP ((size_t) 1 << 20) /* bytes between two looks at whether to go on */
+#define OUTPUT_STEP ((size_t) 1 << 20) /* bytes between two checks for cancellation */
 /* A capture gets some 20 times as small, one of counters alone 100 times; zeros 30,000 times. A file that claims to be so much larger
  * would take memory from others before anything shows that it holds nothing. */
 #define MOST_RATIO      200
@@ -278,7 +278,7 @@ sysprof_file_bytes_unpack (FileBytes *self,
       window.out_size = MIN (unpacked.reserved - unpacked.size, OUTPUT_STEP);
       step = codec->step (decoder, &window);
 
-      /* Neither input nor output moved: the file ends in the middle. */
+      /* No progress in input or output: the file is truncated. */
       if (step == STEP_MORE && window.in_size == in_before &&
           window.out == unpacked.bytes + unpacked.size)
         step = STEP_BROKEN;

@@ -97,7 +97,7 @@ split (Regions *self,
     }
 }
 
-/* All of `left` lies before all of `right`. */
+/* All of `left` is before all of `right`. */
 static uint32_t
 merge (Regions *self, const AddressSpace *space, uint32_t left, uint32_t right)
 {

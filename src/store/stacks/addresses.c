@@ -303,7 +303,7 @@ sysprof_addresses_intern (Addresses *self,
   slot = claim_slot (set, self->key, address);
   id = slot->id;
   is_checked = id != 0 && slot->checked_at == version &&
-               /* Code was looked for before it, as of what a call returns to. */
+               /* Code was looked up before the address, because it is a return address. */
                (is_return || self->store->addresses.code == NULL ||
                 !self->store->addresses.is_return[id]);
   if (!is_checked && kind == ADDRESS_USER)

@@ -40,14 +40,14 @@ typedef struct
 
 void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
 void sysprof_addresses_clear (Addresses *self);
-/* What is needed to add addresses of user code of `process`, of which there are no more. */
+/* Parameters for adding addresses of user code of `process`. */
 void sysprof_addresses_forget (Addresses *self, ProcessId process);
 /* The rows become arrays of the store like any other; no more are added. */
 void sysprof_addresses_finish (Addresses *self);
 /* There are no more rows. */
 void sysprof_addresses_drop_rows (Addresses *self);
 
-/* Soon that address of user code will be asked for. */
+/* Prefetches the slot of an address of user code. */
 void sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address);
 
 /* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a caller where nothing is
@@ -58,5 +58,6 @@ AddressId sysprof_addresses_intern (Addresses *self,
                                     uint64_t address,
                                     bool is_return);
 
-/* Adds the rows of another table: of the same store, but of other processes. `id` [other->n] tells where each is now. */
+/* Adds the rows of another table of the same store, which has other processes. `id`
+ * [other->n] gets the new number of each. */
 void sysprof_addresses_absorb (Addresses *self, const AddressTable *other, AddressId *id);

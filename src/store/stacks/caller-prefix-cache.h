@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which node the outermost callers of a stack lead to, where they were met before. *Owned* by one thread.
+/* Finds the tree node of the outermost callers of a stack, if it was found before. *Owned* by
+ * one thread.
  *
- * A stack that is like others, but not like the one before it, would be looked up address by address, each a miss of
- * the cache or two, and each after the one before it. Here its callers are looked up all at once, in several lengths,
- * by a digest of 96 bits under a random key. Those that come often are found; what gave its place to another is looked
- * up address by address, with the same result. */
+ * A stack that resembles others, but not the one before it, would need one look-up per address.
+ * Each misses the CPU's cache once or twice and depends on the one before it. This cache looks
+ * up callers of several lengths at once, by a digest of 96 bits with a random key. It finds
+ * frequent ones. An entry that was replaced is looked up address by address, with the same
+ * result. */
 
 #pragma once
 
@@ -43,8 +45,8 @@ typedef struct
 void sysprof_caller_prefix_cache_init (CallerPrefixCache *self, uint64_t key);
 void sysprof_caller_prefix_cache_clear (CallerPrefixCache *self);
 
-/* Fills `digests`; soon they will be asked for. Only of callers in the outermost context: what is called by something else in
- * its context means the same wherever it is met. `process` has that `version` of its mappings. */
+/* Fills `digests` and prefetches their slots. Includes only callers in the outermost
+ * context: they mean the same in every stack. `process` has that `version` of its mappings. */
 void sysprof_caller_prefix_cache_digest (const CallerPrefixCache *self,
                                          CallersDigests *digests,
                                          const StackWords *words,

@@ -13,8 +13,8 @@
 #define CANCEL_EVERY 0x40   /* frames: half a million addresses where stacks are deepest */
 #define LOOK_AHEAD   8      /* samples */
 
-/* A stack of waits is written once and may be many processes'. What nobody records, a short stream that names a long one again and
- * again for ever other processes, is not followed without end. */
+/* A stack of waits is stored once and may be used by many processes. The budget bounds a
+ * hostile stream that uses one long stack for ever new processes. */
 #define WAIT_WORDS_PER_BYTE 16
 #define WAIT_WORDS_AT_LEAST (4u << 20)
 
@@ -39,7 +39,8 @@ typedef struct
 
 /* --- in each thread --- */
 
-/* One more stack of that process was looked at. What ends while others go on, as a compiler does, leaves nothing to look for. */
+/* Counts one more stack of that process. Most stacks end while others continue, as those of
+ * a compiler do, and leave nothing to cache. */
 static void
 count_off (const SharedFold *self, uint8_t thread, ProcessId process)
 {
@@ -54,7 +55,7 @@ typedef struct
   uint64_t n_words; /* that may yet be taken apart */
 } WaitSite;
 
-/* `number` is not 0. What there is no room for becomes a stack without addresses. */
+/* `number` is not 0. If there is no room, the stack has no addresses. */
 static StackId
 fold_wait_stack (const SharedFold *self,
                  uint8_t thread,

@@ -18,7 +18,7 @@ typedef struct
   uint32_t n_stacks;
 } Insertion;
 
-/* FALSE where nothing is to be inserted, or too much. */
+/* FALSE if nothing is to insert, or too much. */
 static bool
 number_addresses (Insertion *self)
 {

@@ -129,7 +129,7 @@ sysprof_mappings_clear (Mappings *self)
   *self = (Mappings){ 0 };
 }
 
-/* Where one of the two says nothing, they do not differ. */
+/* If one of the two is unknown, they are equal. */
 static bool
 is_same (uint64_t left, uint64_t right)
 {
@@ -229,7 +229,7 @@ sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
 
 /* --- generated code --- */
 
-/* Some runtimes tell of code only when it runs already. */
+/* Some runtimes report code only after it runs. */
 #define TELL_LATE 1000000000 /* ns */
 
 static bool

@@ -51,10 +51,10 @@ sysprof_mappings_has_any (const Mappings *self, ProcessId process)
   return self->now[process].root != 0 || self->last[process] != 0;
 }
 
-/* Takes what `process` said of its code until `time`. */
+/* Applies what `process` reported about its code until `time`. */
 void sysprof_mappings_take_code (Mappings *self, ProcessId process, int64_t time);
 
-/* To be called before anything of `process` is asked for that is from another time. */
+/* Call this before looking up addresses of `process` at another time. */
 static inline void
 sysprof_mappings_go_to (Mappings *self, ProcessId process, int64_t time)
 {

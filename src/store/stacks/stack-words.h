@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of a stack as they stand in a file: addresses, innermost first, and markers of the context of those that
- * follow. */
+/* The words of a stack in the format of the file: addresses, innermost first, and context
+ * markers that apply to the addresses after them. */
 
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Most stacks were there before: a whole stack is looked up by its digest first, and only a new one is taken apart. Of
- * that one, most callers are those of the stack before it, or of another (known-callers.h).
+/* Most stacks are not new, so a stack is first looked up by its digest. Only a new stack is
+ * read address by address. Most of its callers are those of the stack before it, or of another
+ * one (caller-prefix-cache.h).
  *
- * Both lie anywhere in many megabytes: a stack is announced some stacks ahead, so that they are near by when it is folded. */
+ * Both tables have many megabytes. So a stack is prefetched some stacks in advance. */
 
 #include "store/stacks/stacks.h"
 
@@ -161,7 +162,7 @@ intern_path (StackFold *self, NodeSet *set, StackId node, uint32_t n)
   if (n == 0)
     return node;
 
-  /* Whatever lies below a new node is new as well. */
+  /* All nodes below a new node are new. */
   if (slot != NULL)
     {
       *slot = (NodeSlot){ node, chain[n - 1], tree->n };

@@ -8,8 +8,8 @@
 #include "store/stacks/addresses.h"
 #include "store/stacks/caller-prefix-cache.h"
 
-/* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
- * apart again, with the same result. */
+/* A stack that was folded before. Frequent stacks are found here. A stack whose slot was
+ * reused is folded again, with the same result. */
 typedef struct
 {
   StackDigest digest;
@@ -76,7 +76,7 @@ typedef struct
 /* `mappings` [own.n_mappings] becomes its own. */
 void sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings);
 
-/* The stack of that frame of `process` will be asked for soon. */
+/* Prefetches the slot of the stack of that frame of `process`. */
 void sysprof_stack_fold_expect (const StackFold *self,
                                 FrameNo number,
                                 const StackDigest *digest,
