@@ -303,8 +303,8 @@ list_processes (Unwinder *self)
   put_first (self->to_read, getpid ());
 }
 
-/* Reads all processes, the wanted ones a second time. It is also needed after each full read of
- * /proc. */
+/* Reads all processes, the wanted ones a second time. From now on, each full read of /proc
+ * covers all processes. */
 static void
 widen (Unwinder *self)
 {
