@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* bpf: what runs in the kernel, how it is loaded, and the layout of what it shares with us. Plain C and libbpf.
+/* bpf: the programs that run in the kernel, their loader, and the layout of the memory that they share
+ * with the recorder. Plain C and libbpf.
  *
- *   layout.h     tables, mappings, processes, reasons, the records that are sent
- *   walk-step.h  one step of a walk, compiled into the program in the kernel and, where WALK_STEP_WANTED is defined, into
- *                a walker outside
- *   walk-kernel.h  the walker in the kernel
- *   walk.bpf.c   runs it with each sample
- *   waits-layout.h, waits.bpf.c   watches the scheduler, and walks the stacks of who waits and of who wakes
- *   registers.h  what it must know of a machine's registers
- *   reasons.c    the codes of reasons
- *   code-mask.c  what pointer authentication leaves of an address
- *   loader.c, waits-loader.c   make maps and load programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
- *                description of its types. All else is done with the descriptors that it returns, by anybody
+ *   layout.h        unwind tables, mappings, processes, reasons, and the records that the walker sends
+ *   walk-step.h, walk/   one step of a walk, from a frame to its caller. The same source is compiled into
+ *                   the BPF programs and, if WALK_STEP_WANTED is defined, into a walker in user space
+ *   walk-kernel.h   the walker in the kernel
+ *   walk.bpf.c      runs the walker with each sample
+ *   waits.bpf.c, waits/   watch the scheduler, and walk the stacks of threads that wait and that wake others
+ *   waits-layout.h  the rings and the control block of waits.bpf.c
+ *   registers.h     the registers of each machine, as far as the programs use them
+ *   reasons.c       names of the reasons why a walk ends
+ *   code-mask.c     removes the bits of pointer authentication from an address
+ *   loader.c, waits-loader.c   make maps and load programs. They need CAP_BPF and CAP_PERFMON, and read
+ *                   no file but the kernel's description of its types (BTF). The descriptors that they
+ *                   return can be used without these capabilities
  *
  *   WalkProgram program = WALK_PROGRAM_INIT;
  *   if (sysprof_walk_program_make_maps (&program) && sysprof_walk_program_load (&program, NULL))

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Applies the unwind rules of arm64. */
+
+#pragma once
+
+#include "bpf/walk/rule.h"
+
+/* A large frame. */
+WALK_INLINE bool
+walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint32_t place = RULE_FAR_SLOT (rule);
+  uint64_t distance = UINT64_C (8) * (place & 63);
+  uint64_t sp = state->sp, fp = state->fp, ip = state->lr, cfa, at;
+
+  if (place == FAR_IN_LR)
+    {
+      if (!state->has_registers)
+        return walk_stop (state, WALK_ESCAPE);
+      return walk_go_on (state, walk_strip (state, ip), sp + RULE_FAR_OFFSET (rule), fp);
+    }
+  if (state->has_lost_sp)
+    {
+      if ((place & FAR_LINK) != 0)
+        return walk_stop (state, WALK_BAD_FP);
+      sp = (place & FAR_FROM_CFA) != 0 ? fp + distance - RULE_FAR_OFFSET (rule) : fp - distance;
+    }
+
+  cfa = sp + RULE_FAR_OFFSET (rule);
+  if (cfa <= state->sp)
+    return walk_stop (state, WALK_SP_NOT_RISING);
+  at = (place & FAR_FROM_CFA) != 0 ? cfa - distance : sp + distance;
+  if ((place & FAR_LINK) == 0)
+    {
+      if (!walk_read (input, at, &fp))
+        return walk_stop (state, WALK_FAULT);
+      at += 8;
+    }
+  if (!walk_read (input, at, &ip))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+}
+
+/* By a rule that says where the CFA and the pair are. */
+WALK_INLINE bool
+walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint32_t kind = RULE_KIND (rule), slot = RULE_SLOT (rule);
+  uint64_t cfa = 0, fp = state->fp, ip = state->lr, pair;
+
+  if (kind == RULE_SP_FAR)
+    return walk_step_by_far_rule_arm64 (state, input, rule);
+  if (kind == RULE_LR)
+    {
+      /* Which nobody can have left by a call. */
+      if (!state->has_registers)
+        return walk_stop (state, WALK_ESCAPE);
+      cfa = state->sp + RULE_OFFSET (rule);
+      if (slot != SLOT_UNCHANGED && !walk_read (input, cfa - UINT64_C (8) * slot, &fp))
+        return walk_stop (state, WALK_FAULT);
+      return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+    }
+  if (kind == RULE_SP_LINK)
+    {
+      if (state->has_lost_sp)
+        return walk_stop (state, WALK_BAD_FP);
+      cfa = state->sp + RULE_OFFSET (rule);
+      if (cfa <= state->sp)
+        return walk_stop (state, WALK_SP_NOT_RISING);
+      if (!walk_read (input, cfa - UINT64_C (8) * slot, &ip))
+        return walk_stop (state, WALK_FAULT);
+      return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+    }
+
+  /* Its frame pointer is that of the chain, which points at the pair. */
+  if (state->has_lost_sp && kind == RULE_SP)
+    {
+      cfa = fp + UINT64_C (8) * slot;
+      if (cfa <= state->sp)
+        return walk_stop (state, WALK_SP_NOT_RISING);
+    }
+  else if (!walk_find_cfa (state, input, rule, &cfa))
+    {
+      return false;
+    }
+  pair = cfa - UINT64_C (8) * slot;
+  if (!walk_read (input, pair, &fp) || !walk_read (input, pair + 8, &ip))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+}
