@@ -47,7 +47,7 @@ numbers_of (SysprofFrameModel *self)
     {
       const IndexSet *set = g_atomic_pointer_get (&self->set);
 
-      numbers = g_new (FrameNo, sysprof_index_set_room (set));
+      numbers = g_new (FrameNo, sysprof_index_set_size (set));
       sysprof_index_set_list (set, numbers);
       if (!g_atomic_pointer_compare_and_exchange (&self->owned, NULL, numbers))
         {

@@ -47,17 +47,6 @@ sysprof_arena_strndup (Arena *self, const char *bytes, size_t size)
   return copy;
 }
 
-size_t
-sysprof_arena_size (const Arena *self)
-{
-  size_t size = 0;
-
-  for (const struct ArenaChunk *chunk = self->last; chunk != NULL; chunk = chunk->before)
-    size += sizeof *chunk + chunk->size;
-
-  return size;
-}
-
 void
 sysprof_arena_clear (Arena *self)
 {

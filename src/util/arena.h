@@ -18,7 +18,4 @@ void *sysprof_arena_alloc (Arena *self, size_t size);
 /* A copy of `size` bytes with a NUL behind. */
 char *sysprof_arena_strndup (Arena *self, const char *bytes, size_t size);
 
-/* Bytes taken from the system. */
-size_t sysprof_arena_size (const Arena *self);
-
 void sysprof_arena_clear (Arena *self);

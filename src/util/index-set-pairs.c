@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Chunks of two sets, of any kinds, are intersected. */
+/* Intersects two sets, chunk by chunk. Each pair of chunk kinds has its own loop. */
 
 #include "util/index-set-parts.h"
 
@@ -8,7 +8,8 @@
 
 enum
 {
-  /* Bits that are left of bits are not made numbers above this: that would take longer than what comes next may save. */
+  /* An intersection of bits with more members than this stays bits: converting it to numbers costs
+   * more time than a later intersection would save. */
   FEW_OF_BITS = MOST_NUMBERS / 8,
   MUCH_LONGER = 32, /* times */
 };
@@ -19,7 +20,8 @@ typedef struct
   const Chunk *chunk;
 } Side;
 
-/* The first place from `at` on whose number is not below `number`: doubling steps, then halving them. */
+/* The first position, from `at` on, whose number is not below `number`: an exponential search,
+ * then a binary search. */
 static uint32_t
 seek (const uint16_t *numbers, uint32_t n, uint32_t at, uint32_t number)
 {
@@ -45,6 +47,44 @@ seek (const uint16_t *numbers, uint32_t n, uint32_t at, uint32_t number)
   return high;
 }
 
+/* Which list advances is as good as random, so the loop has no branch on it. */
+static uint32_t
+merge_numbers (const uint16_t *a, uint32_t n_a, const uint16_t *b, uint32_t n_b, uint16_t *both)
+{
+  uint32_t i = 0, j = 0, n = 0;
+
+  while (i < n_a && j < n_b)
+    {
+      const uint16_t left = a[i], right = b[j];
+
+      both[n] = left; /* n ≤ i and n ≤ j: within the capacity */
+      n += left == right;
+      i += left <= right;
+      j += right <= left;
+    }
+  return n;
+}
+
+/* Writes the common bits and returns their number. */
+static uint32_t
+and_bits (const uint64_t *a, const uint64_t *b, uint64_t *both)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < INDEX_CHUNK_WORDS; i++)
+    {
+      uint64_t count = both[i] = a[i] & b[i];
+
+      /* Sums of 2, 4 and 8 bits: most x86-64 packages are built without the POPCNT instruction. */
+      count -= (count >> 1) & UINT64_C (0x5555555555555555);
+      count = (count & UINT64_C (0x3333333333333333)) +
+              ((count >> 2) & UINT64_C (0x3333333333333333));
+      count = (count + (count >> 4)) & UINT64_C (0x0f0f0f0f0f0f0f0f);
+      n += (uint32_t) ((count * UINT64_C (0x0101010101010101)) >> 56);
+    }
+  return n;
+}
+
 static void
 intersect_numbers (Side a, Side b, Chunk *both, uint16_t *to)
 {
@@ -55,8 +95,7 @@ intersect_numbers (Side a, Side b, Chunk *both, uint16_t *to)
   both->kind = CHUNK_NUMBERS;
   if (many.chunk->n / MUCH_LONGER < few.chunk->n)
     {
-      both->n = sysprof_index_set_kernels ()->intersect (short_list, few.chunk->n, long_list,
-                                                         many.chunk->n, to);
+      both->n = merge_numbers (short_list, few.chunk->n, long_list, many.chunk->n, to);
       return;
     }
   for (uint32_t i = 0, j = 0; i < few.chunk->n && j < many.chunk->n; i++)
@@ -75,7 +114,7 @@ intersect_numbers_with_bits (Side numbers, const uint64_t *bits, Chunk *both, ui
 
   for (uint32_t i = 0; i < numbers.chunk->n; i++)
     {
-      to[n] = number[i]; /* n ≤ i: there is room */
+      to[n] = number[i]; /* n ≤ i: within the capacity */
       n += bits[number[i] / 64] >> (number[i] % 64) & 1;
     }
   both->kind = CHUNK_NUMBERS;
@@ -110,7 +149,6 @@ intersect_runs (Side a, Side b, Chunk *both, Run *to)
     {
       const Run l = left[i], r = right[j];
 
-      /* Those that meet none come in rows, as where runs are few or one side has more of them. */
       if (l.last < r.first)
         i++;
       else if (r.last < l.first)
@@ -147,11 +185,11 @@ set_bits (uint64_t *bits, Run run)
   bits[last] |= until;
 }
 
-/* Few that are left become numbers. */
+/* Converts bits with few members to numbers. */
 static void
 end_bits (Chunk *both, uint64_t *bits)
 {
-  uint16_t number[FEW_OF_BITS + INDEX_SLACK];
+  uint16_t number[FEW_OF_BITS];
   uint32_t n = 0;
 
   both->kind = CHUNK_BITS;
@@ -179,14 +217,14 @@ intersect_bits_with_runs (const uint64_t *bits, Side runs, Chunk *both, uint64_t
   memset (to, 0, INDEX_CHUNK_WORDS * sizeof *to);
   for (uint32_t i = 0; i < runs.chunk->n_runs; i++)
     set_bits (to, run[i]);
-  both->n = sysprof_index_set_kernels ()->and_bits (bits, to, to);
+  both->n = and_bits (bits, to, to);
   end_bits (both, to);
 }
 
 static void
 intersect_chunks (Side a, Side b, Chunk *both, void *to)
 {
-  /* By kind, so that each two come in one order only. */
+  /* Ordered by kind, so that each pair of kinds occurs in one order only. */
   const Side lower = a.chunk->kind <= b.chunk->kind ? a : b;
   const Side upper = lower.chunk == a.chunk ? b : a;
   const uint64_t *lower_words = lower.set->words + lower.chunk->at;
@@ -207,12 +245,12 @@ intersect_chunks (Side a, Side b, Chunk *both, void *to)
     }
   else
     {
-      both->n = sysprof_index_set_kernels ()->and_bits (lower_words, upper_words, to);
+      both->n = and_bits (lower_words, upper_words, to);
       end_bits (both, to);
     }
 }
 
-/* At most what two chunks have in common. */
+/* An upper limit for the words of an intersection. */
 static size_t
 words_of_both (const Chunk *a, const Chunk *b)
 {
@@ -223,7 +261,7 @@ words_of_both (const Chunk *a, const Chunk *b)
   return INDEX_CHUNK_WORDS;
 }
 
-/* The next two chunks of one key, from `*i` and `*j` on. */
+/* Advances `*i` and `*j` to the next pair of chunks with the same key. */
 static bool
 next_pair (const IndexSet *a, const IndexSet *b, uint32_t *i, uint32_t *j)
 {

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How an IndexSet is kept, for the two files that make some. */
+/* The representation of an IndexSet, shared by the two files that make sets. */
 
 #pragma once
 
-#include "util/index-kernels.h"
 #include "util/index-set.h"
+
+enum
+{
+  INDEX_CHUNK_SIZE = 65536, /* indices that share their upper 16 bits */
+  INDEX_CHUNK_WORDS = INDEX_CHUNK_SIZE / 64,
+};
 
 typedef enum
 {
   CHUNK_NUMBERS, /* [n] uint16_t, ascending */
   CHUNK_BITS,    /* [INDEX_CHUNK_WORDS] uint64_t */
-  CHUNK_RUNS,    /* [n_runs] Run, ascending, with something between them */
+  CHUNK_RUNS,    /* [n_runs] Run, ascending, never adjacent */
 } ChunkKind;
 
 typedef struct
 {
   uint16_t first;
-  uint16_t last; /* is one of them */
+  uint16_t last; /* inclusive */
 } Run;
 
 typedef struct
 {
-  size_t at;       /* in IndexSet.words */
+  size_t at;       /* index into IndexSet.words */
   uint32_t n;      /* members, never 0 */
   uint32_t n_runs; /* of CHUNK_RUNS */
   uint16_t key;    /* the upper 16 bits */
@@ -32,7 +37,7 @@ typedef struct
 struct _IndexSet
 {
   Chunk *chunks;   /* [n_chunks] ascending by key */
-  uint64_t *words; /* [n_words] what is in the chunks */
+  uint64_t *words; /* [n_words] contents of the chunks */
   size_t n_words;
   size_t n_words_of_room;
   uint32_t n_chunks;
@@ -41,14 +46,15 @@ struct _IndexSet
 
 enum
 {
-  /* As many numbers take what the bits take. */
+  /* This many numbers need as much memory as the bits. */
   MOST_NUMBERS = INDEX_CHUNK_WORDS * sizeof (uint64_t) / sizeof (uint16_t),
 };
 
 static inline size_t
 words_of_numbers (uint32_t n)
 {
-  return ((n + INDEX_SLACK) * sizeof (uint16_t) + sizeof (uint64_t) - 1) / sizeof (uint64_t);
+  /* One more: the loops without branches write one number past the last member. */
+  return ((n + 1) * sizeof (uint16_t) + sizeof (uint64_t) - 1) / sizeof (uint64_t);
 }
 
 static inline size_t
@@ -84,9 +90,7 @@ runs_of (const IndexSet *self, const Chunk *chunk)
   return (const void *) (self->words + chunk->at);
 }
 
-const IndexKernels *sysprof_index_set_kernels (void);
-
-/* Empty, with room for so many. *(full)* */
+/* An empty set with capacity for this many. *(full)* */
 IndexSet *sysprof_index_set_new_with_room (size_t n_chunks, size_t n_words);
-/* Where much was not needed. */
+/* Shrinks the set's memory if more than an eighth of it is unused. */
 void sysprof_index_set_give_back_room (IndexSet *self);

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sets are made of lists, and made lists again. */
+/* Makes sets from lists of indices, and lists from sets. */
 
 #include "util/index-set-parts.h"
 
 #include <string.h>
-
-/* *Guarded*: written by tests, before there are threads. */
-static bool use_portable;
-
-const IndexKernels *
-sysprof_index_set_kernels (void)
-{
-  return use_portable ? &sysprof_index_kernels_portable : sysprof_index_kernels ();
-}
-
-void
-sysprof_index_set_use_portable (bool use)
-{
-  use_portable = use;
-}
 
 IndexSet *
 sysprof_index_set_new_with_room (size_t n_chunks, size_t n_words)
@@ -41,7 +26,20 @@ sysprof_index_set_give_back_room (IndexSet *self)
   self->n_words_of_room = self->n_words;
 }
 
-/* --- making --- */
+/* Whether each of `index` [n] is greater than the one before, and how many are not its successor. */
+static bool
+is_ascending (const uint32_t *index, uint32_t n, uint32_t *n_gaps)
+{
+  uint32_t n_falling = 0, n_following = 0;
+
+  for (uint32_t i = 1; i < n; i++)
+    {
+      n_falling += index[i] <= index[i - 1];
+      n_following += index[i] == index[i - 1] + 1;
+    }
+  *n_gaps = n == 0 ? 0 : n - 1 - n_following;
+  return n_falling == 0;
+}
 
 static void
 fill_runs (const uint32_t *index, uint32_t n, Run *runs)
@@ -67,7 +65,7 @@ fill_bits (const uint32_t *index, uint32_t n, uint64_t *bits)
     bits[(uint16_t) index[i] / 64] |= UINT64_C (1) << (index[i] % 64);
 }
 
-/* Of the indices of one key, `n_gaps` of which do not follow the one before. */
+/* Adds the indices of one key. `n_gaps` of them are not the successor of the index before. */
 static void
 add_chunk (IndexSet *self, const uint32_t *index, uint32_t n, uint32_t n_gaps)
 {
@@ -101,7 +99,7 @@ add_chunk (IndexSet *self, const uint32_t *index, uint32_t n, uint32_t n_gaps)
   self->chunks[self->n_chunks++] = chunk;
 }
 
-/* How many of the indices, if they are ascending, have the key of the first. */
+/* The number of indices with the key of the first. The indices are ascending. */
 static uint32_t
 n_of_first_key (const uint32_t *index, uint32_t n)
 {
@@ -135,7 +133,7 @@ sysprof_index_set_new (const uint32_t *index, uint32_t n)
       const uint32_t n_of_key = n_of_first_key (index + i, n - i);
       uint32_t n_gaps;
 
-      if (!sysprof_index_set_kernels ()->is_ascending (index + i, n_of_key, &n_gaps) ||
+      if (!is_ascending (index + i, n_of_key, &n_gaps) ||
           (i > 0 && index[i] <= index[i - 1]) || self->n_chunks == n_keys)
         return NULL;
       add_chunk (self, index + i, n_of_key, n_gaps);
@@ -168,12 +166,22 @@ sysprof_index_set_memory (const IndexSet *self)
          self->n_words_of_room * sizeof *self->words;
 }
 
-/* --- listing --- */
-
-size_t
-sysprof_index_set_room (const IndexSet *self)
+static uint32_t *
+list_bits (const uint64_t *bits, uint32_t base, uint32_t *to)
 {
-  return (size_t) self->n + INDEX_SLACK;
+  for (uint32_t i = 0; i < INDEX_CHUNK_WORDS; i++)
+    for (uint64_t word = bits[i]; word != 0; word &= word - 1)
+      *to++ = base + i * 64 + (uint32_t) __builtin_ctzll (word);
+  return to;
+}
+
+static uint32_t *
+list_runs (const Run *runs, uint32_t n_runs, uint32_t base, uint32_t *to)
+{
+  for (uint32_t i = 0; i < n_runs; i++)
+    for (uint32_t low = runs[i].first; low <= runs[i].last; low++)
+      *to++ = base + low;
+  return to;
 }
 
 void
@@ -183,27 +191,21 @@ sysprof_index_set_list (const IndexSet *self, uint32_t *index)
     {
       const Chunk *chunk = &self->chunks[i];
       const uint32_t base = (uint32_t) chunk->key << 16;
-      const Run *run = runs_of (self, chunk);
-      uint32_t *to = index;
+      const uint16_t *numbers;
 
-      index += chunk->n;
       switch ((ChunkKind) chunk->kind)
         {
         case CHUNK_NUMBERS:
-          sysprof_index_set_kernels ()->widen (numbers_of (self, chunk), chunk->n, base, to);
+          numbers = numbers_of (self, chunk);
+          for (uint32_t nth = 0; nth < chunk->n; nth++)
+            *index++ = base + numbers[nth];
           break;
         case CHUNK_RUNS:
-          for (uint32_t nth = 0; nth < chunk->n_runs; nth++)
-            {
-              const uint32_t n = (uint32_t) run[nth].last - run[nth].first + 1;
-
-              sysprof_index_set_kernels ()->count_up (base + run[nth].first, n, to);
-              to += n;
-            }
+          index = list_runs (runs_of (self, chunk), chunk->n_runs, base, index);
           break;
         case CHUNK_BITS:
         default:
-          sysprof_index_set_kernels ()->list_bits (self->words + chunk->at, base, to);
+          index = list_bits (self->words + chunk->at, base, index);
           break;
         }
     }
