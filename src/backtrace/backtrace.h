@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* backtrace: a program's own stack, for libraries that are loaded into other people's programs. Plain C; the walk itself takes no
- * lock, allocates nothing and calls no library, so that it can be made inside of malloc() and of signal handlers.
+/* backtrace: a program's own stack, for libraries that are loaded into other programs. Plain C.
+ * The walk itself takes no lock, allocates no memory and calls no library, so that it can be
+ * used in malloc() and in signal handlers.
  *
- *   objects.c   which files are loaded, and their unwind tables
- *   stack.c     reading the stack, which may be a wrong one
+ *   objects.c   the loaded files, and their unwind tables
+ *   stack.c     reads the stack, even at an invalid address
  *   walk.c      the step of the walker in the kernel, over the thread's own stack
  *
- *   sysprof_backtrace_update ();                        once, and whenever sysprof_backtrace_is_outdated() says so
- *   n = sysprof_backtrace (addresses, MOST_ADDRESSES);  innermost first: the caller of the function that called
+ *   sysprof_backtrace_update ();              once, and when sysprof_backtrace_is_outdated()
+ *   n = sysprof_backtrace (addresses, MOST);  innermost first: the caller of this function
  *
- * All of it can be called by any thread. On machines whose tables are not known (other than x86-64) no stack has an address. */
+ * Any thread may call these functions. On machines without unwind tables here (other than
+ * x86-64), all stacks are empty. */
 
 #pragma once
 
@@ -18,13 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The addresses of the calling thread's stack, from that to which its caller will return on; 0 before the first update. It ends where
- * the thread begins, or where somebody outside of all files was called from. Async-signal-safe. */
+/* Stores the addresses of the calling thread's stack, beginning with the return address of this
+ * function's caller; 0 before the first update. The stack ends at the start of the thread, or
+ * at a caller that is in no known file. Async-signal-safe. */
 size_t sysprof_backtrace (uint64_t *addresses, size_t most);
 
-/* Makes tables of what is loaded and has none yet: some milliseconds the first time, a fraction of a microsecond where nothing was
- * loaded or unloaded since. Not from signal handlers. FALSE with errno: there is no memory. */
+/* Builds the tables of loaded files that have none yet. Takes some milliseconds the first time,
+ * and a fraction of a microsecond if nothing was loaded or unloaded since. Must not be called
+ * in signal handlers. FALSE with errno: out of memory. */
 bool sysprof_backtrace_update (void);
 
-/* Whether a walk has come to code that the last update did not know. Async-signal-safe. */
+/* Whether a walk has found code that the last update did not know. Async-signal-safe. */
 bool sysprof_backtrace_is_outdated (void);

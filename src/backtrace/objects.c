@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is loaded, from the dynamic loader; tables of it, from the files, as far as they still are what was loaded.
+/* Finds the loaded files, with the help of the dynamic loader, and builds their unwind tables
+ * from the files, if these are still the loaded ones.
  *
- * *Guarded*: `updating` guards all but what walks read. For them the list of mappings is one word, written last, with a release that
- * pairs with the walk's acquire; lists are written one behind the other, so that one stays as it is for hundreds of updates,
- * and blocks stay for ever. */
+ * *Guarded*: `updating` guards all but what walks read. For walks, the list of mappings is one
+ * word, which is written last, with a release that pairs with the walk's acquire. Lists are
+ * written one after the other in a ring, so that each stays valid for hundreds of updates.
+ * Blocks are never freed. */
 
 #include "backtrace/inside.h"
 
@@ -27,29 +29,29 @@
 #define MOST_NAME     512
 #define PROGRAM_PATH  "/proc/self/exe"
 
-/* One that is loaded, copied while the loader holds still. */
+/* A loaded file, copied while the loader holds its lock. */
 typedef struct
 {
   char name[MOST_NAME];
   uint64_t bias;
   ElfW (Phdr) segment[MOST_SEGMENTS];
   uint16_t n_segments;
-  const void *image; /* of the vDSO, which is in no file */
+  const void *image; /* of the vDSO, which is not in a file */
   size_t image_size;
   uint8_t build_id[ELF_MAX_BUILD_ID];
   size_t build_id_size;
 } Object;
 
-/* A table in the slabs. Files that come again find theirs. */
+/* A table in the slabs. A file that is loaded again uses the same table. */
 typedef struct
 {
-  dev_t device; /* of the vDSO, 0 */
+  dev_t device; /* 0 for the vDSO */
   ino_t inode;
   off_t size;
   struct timespec changed;
   uint64_t start; /* link-time address of the first page */
   uint32_t first_page;
-  uint32_t n_pages; /* 0 = there are no rules, or there is no room */
+  uint32_t n_pages; /* 0 = no rules, or no space */
   uint32_t n_code;
   ElfCode code[UNWIND_MOST_SEGMENTS];
 } Table;
@@ -74,7 +76,7 @@ static size_t n_tables;
 static uint32_t n_slabs, slab_used; /* bytes of the last one */
 static uint32_t n_pages;
 static uint32_t next_mapping;
-static uint32_t generation; /* another one whenever places of mappings are used again */
+static uint32_t generation; /* changes when positions of mappings are reused */
 static unsigned long long seen_adds, seen_subs;
 
 uint64_t
@@ -135,7 +137,7 @@ copy_object (struct dl_phdr_info *info, size_t size, void *data)
   self->adds = info->dlpi_adds;
   self->subs = info->dlpi_subs;
   if (self->n_objects == self->room || info->dlpi_phnum > MOST_SEGMENTS)
-    return self->room == 0; /* only to be counted */
+    return self->room == 0; /* first pass: only count */
 
   object = &self->object[self->n_objects];
   memset (object, 0, sizeof *object);
@@ -175,7 +177,7 @@ is_same_build (const Object *object, ElfImage *image)
              : object->build_id_size == 0;
 }
 
-/* The bytes of a block; NULL: there is no room. */
+/* Allocates a block; NULL: the slabs are full. */
 static uint8_t *
 take_block (size_t size, uint32_t *entry)
 {
@@ -187,7 +189,7 @@ take_block (size_t size, uint32_t *entry)
           (memory.slab[n_slabs] = map (UNWIND_SLAB_SIZE)) == NULL)
         return NULL;
       n_slabs++;
-      slab_used = 4; /* offset 0 of the first is "no rules" */
+      slab_used = 4; /* offset 0 of the first slab means "no rules" */
     }
 
   block = memory.slab[n_slabs - 1] + slab_used;
@@ -248,7 +250,7 @@ is_of_file (const Table *self, const struct stat *info)
          self->changed.tv_nsec == info->st_ctim.tv_nsec;
 }
 
-/* NULL: nothing is known of it. */
+/* NULL: the file has no table. */
 static const Table *
 get_table (const Object *object)
 {
@@ -340,7 +342,7 @@ publish (const Loaded *loaded)
     }
   memcpy (&memory.index->mapping[next_mapping], mappings, n * sizeof *mappings);
   free (mappings);
-  /* Pairs with the walk's acquire: what a list refers to was written before. */
+  /* Pairs with the walk's acquire: everything that the list refers to was written before. */
   atomic_store_explicit (&list, BACKTRACE_LIST (next_mapping, generation, n),
                          memory_order_release);
   next_mapping += n;
@@ -353,7 +355,7 @@ update (void)
   Loaded loaded = { 0 };
   bool is_done;
 
-  /* Only the first is looked at, which has the counts. */
+  /* The callback stops at the first file, which has the counts of loads and unloads. */
   (void) dl_iterate_phdr (copy_object, &loaded);
   if (list != 0 && loaded.adds == seen_adds && loaded.subs == seen_subs)
     return true;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A thread's own stack is there for as long as the thread is, and is read as it is. Whatever else a stack pointer leads to
- * (a stack for signals, of a coroutine, the heap where a table was wrong) the kernel is asked to copy, which survives any address.
+/* Reads the stack. A thread's own stack is mapped for as long as the thread runs, and is read
+ * directly. For any other address (a signal stack, a coroutine's stack, or memory that a wrong
+ * table refers to), the kernel copies the memory, which is safe for invalid addresses.
  *
- * Which one is the own is found once per thread, by the list of mappings. The C library could tell, too, but allocates for that. */
+ * Each thread finds its own stack once, in the kernel's list of mappings. The C library knows
+ * it, too, but allocates memory to report it. */
 
 #include "backtrace/inside.h"
 
@@ -17,23 +19,24 @@
 #define MAPS_PATH  "/proc/self/maps"
 #define STACK_NAME "[stack]"
 #define MOST_GROWTH \
-  (UINT64_C (1) << 30)   /* bytes below what was seen of the first thread's stack */
-#define MOST_SEARCHES 64 /* as that grows */
+  (UINT64_C (1) << 30)   /* bytes below the known part of the first thread's stack */
+#define MOST_SEARCHES 64 /* because that stack grows */
 
-/* As in libraries that are loaded later, whose other models allocate when a thread comes to its first use. */
+/* The other models of thread-local storage allocate memory when a thread first uses a variable
+ * of a library that was loaded later. */
 #define THREAD_OWN static _Thread_local __attribute__ ((tls_model ("initial-exec")))
 
 typedef struct
 {
   uint64_t low;
-  uint64_t high; /* 0 = not looked for yet */
+  uint64_t high; /* 0 = not searched yet */
   bool is_first; /* the stack of the first thread, which grows */
   uint8_t n_searches;
 } OwnStack;
 
 THREAD_OWN OwnStack own_stack;
 
-/* --- the list of mappings, line by line, without the C library's streams --- */
+/* --- reads the list of mappings line by line, without the C library's streams --- */
 
 typedef struct
 {
@@ -58,7 +61,7 @@ next_char (MapsReader *self)
   return (unsigned char) self->bytes[self->at++];
 }
 
-/* Up to the first character that is no digit, which is passed. */
+/* Reads up to the first character that is not a digit, and consumes it. */
 static uint64_t
 read_hex (MapsReader *self)
 {
@@ -77,7 +80,8 @@ read_hex (MapsReader *self)
     }
 }
 
-/* Passes the rest of the line; whether it ends with the name of the first thread's stack. FALSE in `more` at the end. */
+/* Skips the rest of the line. Returns whether it ends with the name of the first thread's
+ * stack. Sets `more` to FALSE at the end of the list. */
 static bool
 pass_line (MapsReader *self, bool *more)
 {
@@ -91,7 +95,8 @@ pass_line (MapsReader *self, bool *more)
   return name[matched] == '\0';
 }
 
-/* The stack of a thread other than the first has what the C library keeps of that thread at its upper end. */
+/* For threads other than the first, the C library keeps the thread descriptor at the upper end
+ * of the stack. */
 static void
 find_own_stack (OwnStack *self)
 {
@@ -144,7 +149,7 @@ sysprof_stack_reader_init (StackReader *self, uint64_t sp)
 
 /* --- reading --- */
 
-/* Up to the end of the last page that is there. */
+/* Reads up to the end of the last mapped page. */
 static bool
 fetch_window (StackReader *self, uint64_t address)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The same step as in the kernel. It begins at the caller of who asks, whose registers stand in the frame of the function that is
- * called: nothing has to be saved. */
+/* Walks the calling thread's own stack with the step of the walker in the kernel. It begins at
+ * the caller of sysprof_backtrace(), whose registers are in the frame of that function, so no
+ * registers have to be saved. */
 
 #define WALK_STEP_WANTED
 #include "backtrace/inside.h"
@@ -46,7 +47,7 @@ walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
   return walk_find_listed (state, input, address);
 }
 
-/* The first frame is a call: what it left in registers is not kept. */
+/* The first frame is a call, for which the other registers are not preserved. */
 static bool
 walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 {
@@ -60,7 +61,7 @@ walk_thread_base (WalkInput *input, uint64_t *base)
   return true;
 }
 
-/* Behind a signal frame, in code without rules. */
+/* Used after a signal frame, and in code without rules. */
 static uint32_t
 walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 {
@@ -85,22 +86,23 @@ sysprof_backtrace_forget_unknown (void)
   atomic_store_explicit (&has_met_unknown, false, memory_order_relaxed);
 }
 
-/* --- rules that were looked up before --- */
+/* --- cached rules --- */
 
-/* Stacks differ little from those before: two thirds of a step are finding the rule. What was found for a return address is kept, for
- * as long as nothing is loaded or unloaded. *Guarded*: by any thread, also in a signal handler; who finds two halves of different
- * writers sees that the second does not belong to the first, and looks up anew. */
+/* Finding the rule takes two thirds of a step, and most stacks consist of the same return
+ * addresses. So rules are cached by return address until a file is loaded or unloaded.
+ * *Guarded*: any thread may read and write, even in a signal handler. A reader that sees the
+ * halves of two different writers detects that they do not match, and ignores the entry. */
 #define KNOWN_BITS 11
 
 typedef struct
 {
   _Atomic uint64_t ip;
-  _Atomic uint64_t rule; /* in the low half; above it, what belongs to `ip` and the list */
+  _Atomic uint64_t rule; /* in the low half; the high half verifies `ip` and the list */
 } KnownRule;
 
 static KnownRule known_rules[1u << KNOWN_BITS];
 
-/* The low half, which is compared, is another one for another low half of the list. */
+/* The low half of the result, which verifies an entry, depends on the low half of the list. */
 static inline uint64_t
 mix (uint64_t ip, uint64_t list)
 {
@@ -134,7 +136,7 @@ keep_rule (WalkState *state, WalkInput *input, uint64_t list)
                          memory_order_relaxed);
 }
 
-/* A step with the usual rules, where they are known. FALSE: it is to be made the long way. */
+/* Steps by a cached rule of the common kinds. FALSE: the caller makes the full step. */
 static inline bool
 step_by_known_rule (WalkState *state, WalkInput *input, uint64_t list)
 {
@@ -192,7 +194,8 @@ walk (uint64_t ip, uint64_t sp, uint64_t fp, uint64_t *addresses, size_t most)
   return n;
 }
 
-/* Its frame: the caller's frame pointer, the address to return to; above these begins the caller's own. */
+/* The frame of this function: the caller's frame pointer and the return address; the caller's
+ * frame begins above them. */
 __attribute__ ((noinline)) size_t
 sysprof_backtrace (uint64_t *addresses, size_t most)
 {

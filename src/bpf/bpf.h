@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* bpf: the programs that run in the kernel, their loader, and the layout of the memory that they share
- * with the recorder. Plain C and libbpf.
+/* bpf: the programs that run in the kernel, their loader, and the layout of the memory that
+ * they share with the recorder. Plain C and libbpf.
  *
- *   layout.h        unwind tables, mappings, processes, reasons, and the records that the walker sends
- *   walk-step.h, walk/   one step of a walk, from a frame to its caller. The same source is compiled into
- *                   the BPF programs and, if WALK_STEP_WANTED is defined, into a walker in user space
+ *   layout.h        unwind tables, mappings, processes, reasons, and the walker's records
+ *   walk-step.h     one step of a walk, from a frame to its caller. The BPF programs and, if
+ *                   WALK_STEP_WANTED is defined, a walker in user space are compiled from it
  *   walk-kernel.h   the walker in the kernel
+ *   walk/           parts of these two
  *   walk.bpf.c      runs the walker with each sample
- *   waits.bpf.c, waits/   watch the scheduler, and walk the stacks of threads that wait and that wake others
+ *   waits.bpf.c     watches the scheduler, and walks the stacks of waiting threads and wakers
+ *   waits/          parts of waits.bpf.c
  *   waits-layout.h  the rings and the control block of waits.bpf.c
  *   registers.h     the registers of each machine, as far as the programs use them
  *   reasons.c       names of the reasons why a walk ends
- *   code-mask.c     removes the bits of pointer authentication from an address
- *   loader.c, waits-loader.c   make maps and load programs. They need CAP_BPF and CAP_PERFMON, and read
- *                   no file but the kernel's description of its types (BTF). The descriptors that they
- *                   return can be used without these capabilities
+ *   code-mask.c     the bits of an arm64 address that are not a signature
+ *   loader.c        makes the maps and loads walk.bpf.c
+ *   waits-loader.c  loads waits.bpf.c
+ *
+ * The loaders need CAP_BPF and CAP_PERFMON, and read no file but the kernel's description of
+ * its types (BTF). The descriptors that they return can be used without these capabilities.
  *
  *   WalkProgram program = WALK_PROGRAM_INIT;
- *   if (sysprof_walk_program_make_maps (&program) && sysprof_walk_program_load (&program, NULL))
+ *   if (sysprof_walk_program_make_maps (&program) &&
+ *       sysprof_walk_program_load (&program, NULL))
  *     {
- *       sysprof_walk_program_set_output (&program, WALK_OUTPUT_INDEX (cpu, …), event_of_that_cpu);
+ *       sysprof_walk_program_set_output (&program, WALK_OUTPUT_INDEX (cpu, …), event);
  *       ioctl (sampling_event, PERF_EVENT_IOC_SET_BPF, program.fd);
  *       … map program.index_fd, lay out tables …
  *       sysprof_walk_program_clear (&program);
@@ -37,12 +42,13 @@
 
 #include <stddef.h>
 
-/* Codes of reports: "end", "no-mapping" … Static. */
+/* The name of a reason in reports: "end", "no-mapping" … Static. */
 const char *sysprof_walk_reason_to_string (WalkReason reason);
-/* Nothing is missing. */
+/* Whether the stack is complete. */
 bool sysprof_walk_reason_is_whole (WalkReason reason);
 
-/* Arm64: those bits of a return address that pointer authentication leaves alone, on the machine that we run on. */
+/* arm64: the bits of a return address that pointer authentication does not use, on this
+ * machine. */
 uint64_t sysprof_walk_code_mask (void);
 
 /* The walker, loaded. *Owned* by one thread; the descriptors can be passed on. */
@@ -50,8 +56,8 @@ typedef struct
 {
   int fd;        /* for PERF_EVENT_IOC_SET_BPF; -1 = not loaded yet */
   int index_fd;  /* an UnwindIndex, to be mapped */
-  int slabs_fd;  /* of the slabs that there are */
-  int events_fd; /* where the program of each CPU writes to */
+  int slabs_fd;  /* an array of slabs */
+  int events_fd; /* the output events of each CPU */
 } WalkProgram;
 
 #define WALK_PROGRAM_INIT                                     \
@@ -62,57 +68,69 @@ typedef struct
 typedef struct
 {
   uint32_t most_addresses; /* 0 = WALK_MOST_ADDRESSES */
-  bool by_lists;           /* of processes, also where sysprof_walk_program_asks_kernel() */
-  char *log; /* [log_size] what the kernel has to say about the program; NULL = nothing */
+  /* use lists of mappings per process, even if sysprof_walk_program_asks_kernel() */
+  bool by_lists;
+  char *log; /* [log_size] receives the verifier's log; NULL = no log */
   size_t log_size;
 } WalkProgramOptions;
 
-/* Whether the program finds out by itself which file is mapped where, and needs to be told of files alone; else of processes. */
+/* Whether the program finds the file of a mapping in the kernel's own data. Then the recorder
+ * publishes only files; otherwise it publishes the mappings of each process. */
 bool sysprof_walk_program_asks_kernel (void);
 
-/* Makes all but the program, at once: tables can be laid out and outputs set before there is one. FALSE with errno: EPERM without
- * the rights, to load as well; ENOSYS where this was built without BPF. */
+/* Makes the maps, so that tables can be laid out and outputs set before the program is loaded.
+ * FALSE with errno: EPERM without the capabilities, which loading needs, too; ENOSYS if this
+ * was built without BPF. */
 bool sysprof_walk_program_make_maps (WalkProgram *self);
 
-/* Loads the program, with the maps that were made: some 30 ms, half of them the kernel's, which verifies it. `options` may be NULL.
- * FALSE with errno: EPERM without the rights, others where the kernel is too old (before 5.17) or has no BPF. */
+/* Loads the program with these maps. Takes about 30 ms, half of them for the verifier.
+ * `options` may be NULL. FALSE with errno: EPERM without the capabilities, other values if the
+ * kernel is too old (before 5.17) or has no BPF. */
 bool sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options);
 void sysprof_walk_program_clear (WalkProgram *self);
 
-/* Makes slab `index` and gives it to the program. The descriptor, UNWIND_SLAB_SIZE bytes to be mapped, is the caller's. -1
- * with errno. */
+/* Makes slab `index` and adds it to the program's slabs. Returns its descriptor, which is the
+ * caller's and can be mapped (UNWIND_SLAB_SIZE bytes). -1 with errno. */
 int sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index);
 
-/* The program writes output `index`, a WALK_OUTPUT_INDEX(), to the ring of `event_fd`, an event of type BPF_OUTPUT of that CPU. FALSE
- * with errno. */
+/* Connects output `index`, a WALK_OUTPUT_INDEX(), to the ring of `event_fd`, a BPF_OUTPUT event
+ * of the same CPU. FALSE with errno. */
 bool sysprof_walk_program_set_output (const WalkProgram *self, uint32_t index, int event_fd);
 
-/* What watches the scheduler. *Owned* by one thread; the descriptors can be passed on. */
+/* The programs that watch the scheduler. *Owned* by one thread; the descriptors can be passed
+ * on. */
 typedef enum
 {
   WAITS_CONTROL_FD, /* a WaitsControl, to be mapped */
-  WAITS_RINGS_FD,   /* a ring per possible CPU and one more, behind each other, to be mapped */
-  WAITS_SWITCH_FD,  /* the others run for as long as these are open */
+  /* one ring per possible CPU and one for the iterators, contiguous, to be mapped */
+  WAITS_RINGS_FD,
+  WAITS_SWITCH_FD, /* the three programs run while these are open */
   WAITS_WAKING_FD,
   WAITS_WAKEUP_NEW_FD,
-  WAITS_MEET_FD, /* read to its end, before they are on, it makes room for what is noted of each thread */
-  WAITS_BEGIN_FD, /* the same as soon as they are on: notes what every thread does */
-  WAITS_END_FD,   /* the same when they are off: tells what has not ended */
+  /* an iterator: reading it to its end allocates the state of each thread, before the programs
+   * are enabled */
+  WAITS_PREPARE_FD,
+  /* an iterator, read once the programs are enabled: records what each thread does */
+  WAITS_BEGIN_FD,
+  /* an iterator, read after the programs are disabled: reports what has not ended */
+  WAITS_END_FD,
   N_WAITS_FDS
 } WaitsFd;
 
 typedef struct
 {
-  int fd[N_WAITS_FDS]; /* -1 = not there */
+  int fd[N_WAITS_FDS]; /* -1 = closed */
 } WaitsProgram;
 
-/* Bytes of the data of each ring: a power of two. Where there are many CPUs each has less. */
+/* Size of the data of each ring, in bytes: a power of two, smaller on machines with many
+ * CPUs. */
 uint32_t sysprof_waits_ring_size (void);
-/* How many rings there are; 0 with errno where that cannot be known. */
+/* The number of rings; 0 with errno if it is unknown. */
 unsigned sysprof_waits_n_rings (void);
 
-/* Loads the programs, which walk with the index and the slabs of `maps`, and has them run; they tell nothing until the control block
- * says so. FALSE with errno, as of sysprof_walk_program_load(); before kernel 5.18 it is too old. */
+/* Loads and starts the programs, which share the index and the slabs of `maps`. They write
+ * nothing until the control block enables them. FALSE with errno, as
+ * sysprof_walk_program_load(); they need Linux 5.18. */
 bool sysprof_waits_program_load (WaitsProgram *self, const WalkProgram *maps);
-/* Ends them. */
+/* Stops and unloads the programs. */
 void sysprof_waits_program_clear (WaitsProgram *self);

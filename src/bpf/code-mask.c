@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the bits of an arm64 address that pointer authentication leaves unchanged. */
+
 #include "bpf/bpf.h"
 
-/* Without pointer authentication, or another machine: addresses of programs have so many bits. */
+/* Upper limit for address bits, for machines without pointer authentication. */
 #define ADDRESS_BITS 52
 #define ADDRESS_MASK ((UINT64_C (1) << ADDRESS_BITS) - 1)
 
@@ -10,8 +12,9 @@ uint64_t
 sysprof_walk_code_mask (void)
 {
 #ifdef __aarch64__
-  /* XPACLRI, which does nothing where there is no such thing, makes an address of what has all bits set but those that say that
-   * it is a program's: the upper ones that it clears are a signature's. */
+  /* XPACLRI removes a signature, and does nothing on CPUs without pointer authentication. Of a
+   * value with all bits set, except the one that selects user addresses, it clears the bits of
+   * the signature. */
   register uint64_t link __asm__("x30") = UINT64_C (0x007fffffffffffff);
 
   __asm__("hint #7" : "+r"(link));

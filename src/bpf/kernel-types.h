@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a BPF program needs of the C library's types, and what it reads of the kernel's own structures: only the members
- * that are used. The loader finds their places in the running kernel by name, so the order here says nothing. */
+/* The integer types of the C library, and the kernel structures that the programs read, with
+ * only the members that they use. The loader relocates each access by the member's name in the
+ * running kernel, so the order of members here does not matter. */
 
 #pragma once
 
@@ -52,7 +53,8 @@ struct file
   struct inode *f_inode;
 };
 
-/* Of a file system that is stacked on another one: what is mapped is the lower one's, what programs see the upper one's. */
+/* A file of a stacked file system such as overlayfs: the mapping has the file of the lower file
+ * system, while programs see the one of the upper file system. */
 struct backing_file
 {
   struct file file;
@@ -68,7 +70,7 @@ struct vm_area_struct
   struct file *vm_file;
 };
 
-/* The areas of a process, by address: kernel 6.1. */
+/* The memory areas of a process, by address: Linux 6.1 and later. */
 struct maple_tree
 {
   void *ma_root;
@@ -87,17 +89,18 @@ struct seqcount
 struct mm_struct
 {
   struct maple_tree mm_mt;
-  struct seqcount mm_lock_seq; /* since 6.13: odd while the areas are locked for a change */
+  struct seqcount mm_lock_seq; /* since 6.13: odd while the areas are locked for writing */
   mm_context_t context;
-  unsigned long end_code; /* of the program itself */
-  unsigned long
-      start_stack; /* where the first thread's stack begins: arguments and environment lie above */
+  unsigned long end_code; /* of the executable */
+  /* lowest address of the arguments and the environment; the stack of the first thread is
+   * below */
+  unsigned long start_stack;
 };
 
 /* Kernels 6.4 to 6.12. */
 struct mm_struct___6_4
 {
-  int mm_lock_seq; /* one more as the areas are unlocked */
+  int mm_lock_seq; /* increases when the areas are unlocked */
 };
 
 struct thread_struct
@@ -143,7 +146,7 @@ struct cred
 
 struct seq_file;
 
-/* Of a walk through all threads. */
+/* Passed to a program that iterates over all threads. */
 struct bpf_iter_meta
 {
   struct seq_file *seq;
@@ -151,7 +154,7 @@ struct bpf_iter_meta
 
 struct pid
 {
-  unsigned int level; /* of namespaces; 0 = the first */
+  unsigned int level; /* nesting of PID namespaces; 0 = the first */
 };
 
 struct thread_info
@@ -176,14 +179,14 @@ struct task_struct
   int tgid; /* of its process */
   struct mm_struct *mm;
   struct task_struct *real_parent;
-  uint64_t self_exec_id; /* one more with every exec */
+  uint64_t self_exec_id; /* increases with each exec */
   struct thread_struct thread;
 };
 
 #pragma clang attribute pop
 
-#define VM_EXEC       0x00000004u /* of an area: code */
-#define FMODE_BACKING 0x02000000u /* of a file: it is a struct backing_file */
+#define VM_EXEC       0x00000004u /* an executable area */
+#define FMODE_BACKING 0x02000000u /* the file is a struct backing_file */
 
-#define PF_KTHREAD    0x00200000u /* a thread of the kernel */
-#define PF_FORKNOEXEC 0x00000040u /* forked, and no exec since */
+#define PF_KTHREAD    0x00200000u /* a kernel thread */
+#define PF_FORKNOEXEC 0x00000040u /* forked, without an exec since */

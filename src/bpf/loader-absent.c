@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* In the place of loader.c where this was built without BPF, or for a machine whose registers nobody knows here. */
+/* Replaces loader.c in builds without BPF, and on machines whose registers registers.h does not
+ * describe. */
 
 #include "bpf/bpf.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Makes the walker's maps and loads its program. */
+
 #include "bpf/loading.h"
 #include "bpf/objects.h"
 
@@ -16,7 +18,7 @@
 
 #define CPUS_POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* The program's variables, as the compiler has laid them out. */
+/* The layout of the program's constants, as the compiler has made it. */
 typedef struct
 {
   uint32_t most_addresses;
@@ -45,7 +47,7 @@ sysprof_bpf_be_quiet (void)
   (void) pthread_once (&once, set_print);
 }
 
-/* A list of ranges, ascending: the last number is the highest. */
+/* The highest number in a list of ranges such as "0-3,5", which is its last. */
 static unsigned
 highest_of (const char *list)
 {
@@ -107,12 +109,13 @@ sysprof_walk_program_asks_kernel (void)
   struct utsname kernel;
   unsigned major, minor;
 
-  /* The kernel keeps areas in a tree that the program knows since 6.1. */
+  /* The layout of the kernel's tree of areas that the program knows is that of Linux 6.1 and
+   * later. */
   return uname (&kernel) == 0 && sscanf (kernel.release, "%u.%u", &major, &minor) == 2 &&
          (major > 6 || (major == 6 && minor >= 1));
 }
 
-/* What the source cannot say. */
+/* Sets what depends on the machine. */
 static bool
 make_room_for_cpus (struct bpf_object *object)
 {
@@ -184,7 +187,8 @@ make_events (void)
                          sizeof (uint32_t), n_cpus * WALK_OUTPUTS, NULL);
 }
 
-/* A program of the same type that does nothing, in no time: who may not load it may not load the walker. */
+/* Loads an empty program of the same type, which is fast. If that is not permitted, the walker
+ * cannot be loaded either. */
 static bool
 may_load (void)
 {
@@ -250,7 +254,7 @@ load (WalkProgram *self, const WalkProgramOptions *options)
   if (program != NULL && options->log != NULL)
     {
       (void) bpf_program__set_log_buf (program, options->log, options->log_size);
-      (void) bpf_program__set_log_level (program, 4); /* the statistics */
+      (void) bpf_program__set_log_level (program, 4); /* statistics only */
     }
   is_loaded = program != NULL && sysprof_bpf_prepare_walker (object, options) &&
               sysprof_bpf_use_map (object, INDEX_NAME, self->index_fd) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the loaders of the programs that walk stacks have in common; for them alone. */
+/* What loader.c and waits-loader.c share. Not for other files. */
 
 #pragma once
 
@@ -8,17 +8,18 @@
 
 #include <bpf/libbpf.h>
 
-/* As the programs call them; of the index, its section. */
+/* Names of the maps in both objects. The index is a section. */
 #define INDEX_NAME  "walk.bss"
 #define SLABS_NAME  "walk_slabs"
 #define EVENTS_NAME "walk_events"
 
-/* libbpf's own words are for nobody, from now on: programs are loaded on several threads, and it has one setting for all. */
+/* Suppresses libbpf's messages for the whole process: its setting is global, and programs are
+ * loaded on several threads. */
 void sysprof_bpf_be_quiet (void);
-/* As many as there are numbers of CPUs that there can be, also where some are left out. 0 with errno. */
+/* The number of possible CPU numbers, including unused ones. 0 with errno. */
 unsigned sysprof_bpf_n_cpus (void);
 
-/* Gives the walker in `object` its constants and as many scratch spaces as there can be CPUs. FALSE with errno. */
+/* Sets the walker's constants and its number of scratch spaces. FALSE with errno. */
 bool sysprof_bpf_prepare_walker (struct bpf_object *object, const WalkProgramOptions *options);
-/* Has the object use a map that is there, instead of making one. FALSE with errno. */
+/* Makes the object use an existing map. FALSE with errno. */
 bool sysprof_bpf_use_map (struct bpf_object *object, const char *name, int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The compiled programs, as files that libbpf reads; made while building. */
+/* The compiled BPF programs as ELF files, embedded by the build. */
 
 #pragma once
 

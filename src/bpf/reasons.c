@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Names of the reasons why a walk ends, as reports show them. */
+
 #include "bpf/bpf.h"
 
 static const char *const names[WALK_REASONS] = {

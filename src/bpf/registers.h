@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the walker in the kernel must know of a machine's registers: where struct pt_regs has them, which of them say what the
- * thread does. For BPF programs alone; __TARGET_ARCH_arm64 says that it is for arm64, otherwise x86-64. */
+/* The registers of each machine: their positions in struct pt_regs, and the numbers of system
+ * calls. For BPF programs only. __TARGET_ARCH_arm64 selects arm64; otherwise it is x86-64. */
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <linux/bpf_perf_event.h>
 
-/* Words of struct pt_regs that are kept. */
+/* The registers that are copied, as words of struct pt_regs. */
 #ifdef __TARGET_ARCH_arm64
 enum
 {
@@ -24,7 +24,7 @@ enum
 };
 
 #  define RESULT X0 /* of a system call */
-#  define FIRST  34 /* of its arguments, as it was */
+#  define FIRST  34 /* the first argument, saved at entry */
 #  define SECOND 1
 #  define THIRD  2
 
@@ -74,13 +74,13 @@ enum
 #  define THIRD  DX
 
 #  define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
-#  define CS_64_BITS         0x33 /* of a program's 64-bit code */
+#  define CS_64_BITS         0x33 /* 64-bit code */
 
 #  define CALL_CLONE    56u
 #  define CALL_EXECVE   59u
 #  define CALL_EXECVEAT 322u
 #  define CALL_CLONE3   435u
-#  define SYSTEM_CALL   0x050fu /* the instruction */
+#  define SYSTEM_CALL   0x050fu /* the opcode */
 
 #  define CALL_WAIT4           61u
 #  define CALL_WAITID          247u
@@ -108,7 +108,8 @@ call_number (const uint64_t *registers)
   return (uint32_t) registers[CALL_NUMBER];
 }
 
-/* Those of a program that was interrupted. Word by word: the compiler would merge loads into what the verifier refuses. */
+/* Copies the registers of an interrupted program. One by one, because the compiler would merge
+ * the loads into ones that the verifier refuses. */
 static __always_inline void
 keep_registers (const volatile bpf_user_pt_regs_t *now, uint64_t *registers)
 {
@@ -144,7 +145,7 @@ keep_registers (const volatile bpf_user_pt_regs_t *now, uint64_t *registers)
   registers[CALL_NUMBER] = ~UINT64_C (0);
 }
 
-/* A register by its DWARF number, of which there are 16 here. */
+/* The position of a register by its DWARF number; there are 16. */
 #ifdef __TARGET_ARCH_arm64
 static __always_inline uint32_t
 place_of_register (uint32_t number)
@@ -152,7 +153,8 @@ place_of_register (uint32_t number)
   return number & 15;
 }
 #else
-/* ax dx cx bx si di bp sp, and r8 … r15: a byte each from the lowest, as a table in memory would be one more map. */
+/* ax dx cx bx si di bp sp, one byte each from the lowest; then r8 … r15. A table in memory
+ * would be another map. */
 #  define PLACE(i, register) ((uint64_t) (register) << (8 * (i)))
 #  define LOW_PLACES                                                                 \
     (PLACE (0, AX) | PLACE (1, DX) | PLACE (2, CX) | PLACE (3, BX) | PLACE (4, SI) | \
@@ -170,7 +172,6 @@ place_of_register (uint32_t number)
 }
 #endif
 
-/* All of them. */
 static __always_inline void
 copy_registers (uint64_t *to, const uint64_t *registers)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the programs that watch the scheduler and the recorder agree on, byte for byte: a block with which the recorder says what
- * is wanted, and a ring for each CPU and one more, both mapped. In the byte order of the machine.
+/* The memory layout that the programs that watch the scheduler share with the recorder: a
+ * control block with the recorder's settings, and a ring for each CPU and one for the
+ * iterators, both mapped. In the byte order of the machine.
  *
- * The recorder has no rights: the programs take each number that it can write as possibly wrong. A ring that is written by
- * others than its program holds nonsense, and that is all.
+ * The recorder has no privileges, so the programs must not trust any number that it can write.
+ * If the recorder writes into a ring, only the contents of that ring become wrong.
  *
- *   ring      head ──► bytes written so far · tail ──► bytes read so far · data[size], and behind it room for one record, so that
- *             none is cut at the end
- *   record    a WaitsHead, then what its kind has; 8-aligned
- */
+ *   ring      head: bytes written so far; tail: bytes read so far; data[size], followed by
+ *             space for one record, so that no record wraps around
+ *   record    a WaitsHead, then the members of its kind; aligned to 8 */
 
 #pragma once
 
@@ -17,44 +17,44 @@
 #  include <stdint.h>
 #endif
 
-/* --- what is wanted --- */
+/* --- settings --- */
 
 #define WAITS_MOST_IDS     1024u
 #define WAITS_MOST_CPUS    4096u
 #define WAITS_N_INTERRUPTS 4u
 #define WAITS_N_EXITS      4u
 
-/* Code of the kernel, by address. */
+/* A range of kernel code. */
 typedef struct
 {
   uint64_t start;
-  uint64_t end; /* first address behind; 0 = not known */
+  uint64_t end; /* exclusive; 0 = unknown */
 } WaitsRange;
 
 typedef struct
 {
   uint32_t is_enabled;
-  uint32_t
-      is_chosen;   /* what is wanted has been said: who starts whom is followed, also before */
+  /* the selection is set: the programs follow forks, even before they are enabled */
+  uint32_t is_chosen;
   uint32_t n_ids;  /* 0 = all */
-  uint32_t n_pids; /* of these, the first are of processes, the others of threads */
-  uint64_t begin;  /* ns, CLOCK_MONOTONIC: nothing before is told */
-  uint64_t end;    /* the same, when it is over */
-  uint64_t
-      cgroup; /* id of one in the hierarchy that perf events follow, with those below it; 0 = all */
-  uint32_t lacks_groups; /* the program's: this kernel has none to choose by */
+  uint32_t n_pids; /* the first of the IDs are those of processes, the others of threads */
+  uint64_t begin;  /* ns, CLOCK_MONOTONIC: earlier events are not reported */
+  uint64_t end;    /* ns: end of the recording */
+  /* ID of a cgroup in the hierarchy of perf events, which includes its descendants; 0 = all */
+  uint64_t cgroup;
+  uint32_t has_no_cgroups; /* set by the program: the kernel cannot select by cgroup */
   uint32_t has_user;
   uint32_t uid; /* effective */
   uint32_t has_cpus;
-  uint32_t follows_forks;   /* what the threads in `id` start is wanted as well */
-  uint32_t follows_threads; /* at least threads of theirs */
-  WaitsRange interrupts[WAITS_N_INTERRUPTS]; /* where the kernel is entered by interrupts */
-  WaitsRange exits[WAITS_N_EXITS];           /* what it does on its way back to a program */
-  WaitsRange faults;                         /* and by page faults */
-  WaitsRange tracing;          /* that calls programs like ours, where there are several */
-  uint32_t id[WAITS_MOST_IDS]; /* of processes and threads */
-  uint8_t
-      cpu[WAITS_MOST_CPUS]; /* where a thread must have waited, or come to run, with has_cpus */
+  uint32_t follows_forks;   /* includes all descendants of the threads in `id` */
+  uint32_t follows_threads; /* includes at least their new threads */
+  WaitsRange interrupts[WAITS_N_INTERRUPTS]; /* entry code of interrupts */
+  WaitsRange exits[WAITS_N_EXITS];           /* code that returns to user space */
+  WaitsRange faults;                         /* entry code of page faults */
+  /* code that calls the BPF programs of a tracepoint, if there are several */
+  WaitsRange tracing;
+  uint32_t id[WAITS_MOST_IDS];  /* of processes and threads */
+  uint8_t cpu[WAITS_MOST_CPUS]; /* with has_cpus: only waits that begin or end on these CPUs */
 } WaitsControl;
 
 /* --- the rings --- */
@@ -62,18 +62,19 @@ typedef struct
 #define WAITS_MOST_KERNEL     127u
 #define WAITS_MOST_USER       3968u /* addresses */
 #define WAITS_MOST_RECORD     33792u
-#define WAITS_RING_DATA       256u /* where the data begins */
+#define WAITS_RING_DATA       256u /* offset of the data */
 #define WAITS_RING_SIZE(size) (WAITS_RING_DATA + (size) + WAITS_MOST_RECORD)
 
 typedef struct
 {
-  uint64_t head;      /* the program's */
-  uint64_t n_lost;    /* records that found no room */
-  uint64_t n_unknown; /* switches of threads for which there was no memory */
-  uint64_t n_unseen;  /* switches that the program was not run for */
-  uint64_t current;   /* 1 + the thread that this CPU came to, as last told; 0 = not told yet */
+  uint64_t head;      /* written by the program */
+  uint64_t n_lost;    /* records for which the ring had no space */
+  uint64_t n_unknown; /* switches of threads whose state could not be allocated */
+  uint64_t n_unseen;  /* switches for which the kernel did not run the program */
+  /* 1 + the current thread of this CPU, as of the last switch; 0 = no switch yet */
+  uint64_t current;
   uint64_t padding[11];
-  uint64_t tail; /* the recorder's */
+  uint64_t tail; /* written by the recorder */
   uint64_t padding2[15];
   uint8_t data[];
 } WaitsRing;
@@ -89,21 +90,21 @@ typedef enum
 typedef struct
 {
   uint16_t kind;
-  uint16_t size; /* of the record, this head included */
+  uint16_t size; /* of the record, including this head */
   uint32_t tid;
 } WaitsHead;
 
-/* Before anything else of a thread, and again where a word of it has changed. */
+/* Comes before the first event of a thread, and again after each change. */
 typedef struct
 {
   WaitsHead head;
   uint32_t pid;
   uint32_t padding;
-  uint64_t time; /* since when, at the latest */
+  uint64_t time; /* latest possible time of the change */
   char comm[16];
 } WaitsThread;
 
-/* Before the first wait with that stack, maybe more than once. */
+/* Comes before the first wait with that stack, possibly repeatedly. */
 typedef struct
 {
   WaitsHead head;
@@ -116,7 +117,7 @@ typedef struct
   uint64_t address[]; /* [n_kernel], then [n_user] */
 } WaitsStack;
 
-/* As the embedded file has them. */
+/* The numbers are those of the file that is embedded into the capture. */
 typedef enum
 {
   WAIT_PAGE_FAULT = 1,
@@ -136,27 +137,26 @@ typedef enum
 #define WAIT_UNINTERRUPTIBLE 8u
 #define WAIT_BEGAN_BEFORE    16u
 
-/* Told when it is over. */
+/* Written when the wait is over. */
 typedef struct
 {
   WaitsHead head;
   uint64_t begin; /* ns, CLOCK_MONOTONIC */
   uint64_t end;
-  uint64_t
-      woken;    /* 0 = not known; where it is before `begin`, it was able to run all the time */
-  uint64_t ran; /* ns on a CPU before, since the last wait */
+  uint64_t woken; /* 0 = unknown; if before `begin`, the thread was able to run all the time */
+  uint64_t ran;   /* ns on a CPU since the previous wait */
   uint64_t stack; /* 0 = none */
   uint64_t waker_stack;
   uint64_t lock; /* 0 = none */
   uint32_t holder;
   uint32_t waker; /* 0 = not known */
   int32_t call;   /* number of the system call; -1 = none */
-  uint16_t cpu;   /* that it left */
+  uint16_t cpu;   /* that the thread left */
   uint8_t reason; /* WaitReason */
   uint8_t flags;  /* WAIT_… */
 } WaitsWait;
 
-/* The last of a thread, or at the end. */
+/* The running time of a thread since its last wait, when it exits or the recording ends. */
 typedef struct
 {
   WaitsHead head;

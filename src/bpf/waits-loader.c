@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Loads the programs that watch the scheduler, and attaches them. */
+
 #include "bpf/loading.h"
 #include "bpf/objects.h"
 
@@ -8,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define RING_SIZE       (8u << 20) /* half a second of 200,000 switches */
+#define RING_SIZE       (8u << 20) /* half a second at 200,000 switches per second */
 #define ALL_RINGS_SIZE  (128u << 20)
 #define LEAST_RING_SIZE (256u << 10)
 
@@ -18,12 +20,12 @@ static const char *const programs[] = { "sysprof_switch", "sysprof_waking",
 
 #define N_PROGRAMS (sizeof programs / sizeof programs[0])
 
-static const char *const walks[] = { "sysprof_begin", "sysprof_begin", "sysprof_end" };
+static const char *const iterators[] = { "sysprof_begin", "sysprof_begin", "sysprof_end" };
 
-#define N_WALKS (sizeof walks / sizeof walks[0])
+#define N_ITERATORS (sizeof iterators / sizeof iterators[0])
 
-_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == WAITS_MEET_FD, "a descriptor each");
-_Static_assert(WAITS_MEET_FD + N_WALKS == N_WAITS_FDS, "a descriptor each");
+_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == WAITS_PREPARE_FD, "a descriptor each");
+_Static_assert(WAITS_PREPARE_FD + N_ITERATORS == N_WAITS_FDS, "a descriptor each");
 
 unsigned
 sysprof_waits_n_rings (void)
@@ -44,23 +46,23 @@ sysprof_waits_ring_size (void)
   return size;
 }
 
-/* What the source cannot say. */
+/* Sets what depends on the machine. */
 static bool
-make_room (struct bpf_object *object)
+configure_maps (struct bpf_object *object)
 {
   struct bpf_map *rings = bpf_object__find_map_by_name (object, "waits_rings");
-  struct bpf_map *memos = bpf_object__find_map_by_name (object, "waits_memos");
+  struct bpf_map *cache = bpf_object__find_map_by_name (object, "waits_cache");
   struct bpf_map *constants = bpf_object__find_map_by_name (object, ".rodata.waits");
   uint32_t size = sysprof_waits_ring_size ();
   unsigned n = sysprof_waits_n_rings ();
-  const uint64_t values[] = { size - 1, n - 1 }; /* the last ring is no CPU's */
+  const uint64_t values[] = { size - 1, n - 1 }; /* the last ring belongs to the iterators */
 
-  if (rings == NULL || memos == NULL || constants == NULL || n == 0)
+  if (rings == NULL || cache == NULL || constants == NULL || n == 0)
     {
       errno = EINVAL;
       return false;
     }
-  return bpf_map__set_max_entries (rings, n) == 0 && bpf_map__set_max_entries (memos, n) == 0 &&
+  return bpf_map__set_max_entries (rings, n) == 0 && bpf_map__set_max_entries (cache, n) == 0 &&
          bpf_map__set_value_size (rings, WAITS_RING_SIZE (size)) == 0 &&
          bpf_map__set_initial_value (constants, values, sizeof values) == 0;
 }
@@ -80,7 +82,7 @@ run_programs (WaitsProgram *self, struct bpf_object *object)
     {
       struct bpf_program *program = bpf_object__find_program_by_name (object, programs[i]);
 
-      /* The kernel knows of which tracepoint it was loaded for. */
+      /* The kernel knows the tracepoint from loading the program. */
       self->fd[WAITS_SWITCH_FD + i] =
           program != NULL ? bpf_raw_tracepoint_open (NULL, bpf_program__fd (program)) : -1;
       if (self->fd[WAITS_SWITCH_FD + i] < 0)
@@ -89,24 +91,24 @@ run_programs (WaitsProgram *self, struct bpf_object *object)
   return true;
 }
 
-/* Through all threads, once each. */
+/* Each iterates over all threads once. */
 static bool
-open_walks (WaitsProgram *self, struct bpf_object *object)
+open_iterators (WaitsProgram *self, struct bpf_object *object)
 {
-  for (unsigned i = 0; i < N_WALKS; i++)
+  for (unsigned i = 0; i < N_ITERATORS; i++)
     {
-      struct bpf_program *program = bpf_object__find_program_by_name (object, walks[i]);
+      struct bpf_program *program = bpf_object__find_program_by_name (object, iterators[i]);
       int link = program != NULL
                      ? bpf_link_create (bpf_program__fd (program), 0, BPF_TRACE_ITER, NULL)
                      : -1;
       int saved;
 
-      self->fd[WAITS_MEET_FD + i] = link >= 0 ? bpf_iter_create (link) : -1;
+      self->fd[WAITS_PREPARE_FD + i] = link >= 0 ? bpf_iter_create (link) : -1;
       saved = errno;
       if (link >= 0)
         (void) close (link);
       errno = saved;
-      if (self->fd[WAITS_MEET_FD + i] < 0)
+      if (self->fd[WAITS_PREPARE_FD + i] < 0)
         return false;
     }
   return true;
@@ -125,13 +127,13 @@ load (WaitsProgram *self, const WalkProgram *maps)
   if (object == NULL)
     return false;
 
-  is_running = sysprof_bpf_prepare_walker (object, &options) && make_room (object) &&
+  is_running = sysprof_bpf_prepare_walker (object, &options) && configure_maps (object) &&
                sysprof_bpf_use_map (object, INDEX_NAME, maps->index_fd) &&
                sysprof_bpf_use_map (object, SLABS_NAME, maps->slabs_fd) &&
                bpf_object__load (object) == 0 &&
                (self->fd[WAITS_CONTROL_FD] = dup_map (object, "waits_control")) >= 0 &&
                (self->fd[WAITS_RINGS_FD] = dup_map (object, "waits_rings")) >= 0 &&
-               open_walks (self, object) && run_programs (self, object);
+               open_iterators (self, object) && run_programs (self, object);
   saved = errno;
   bpf_object__close (object);
   errno = saved;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The walker in the kernel, for the BPF programs that use it: walks the user stack of the current thread with the tables that the
- * recorder lays out in the maps.
+/* The walker in the kernel, for the BPF programs that use it: walks the user stack of the
+ * current thread with the unwind tables that the recorder writes into the maps.
  *
- * The tables may be wrong, and may change under the walk: an index is checked before it is used, memory of the program
- * is read by a helper that survives any address, the number of steps is bounded. A wrong row ends a walk or makes a wrong
- * stack, nothing more.
+ * The tables may be wrong and may change during a walk. So the walker checks each index before
+ * it uses it, reads user memory only with a helper that survives any address, and limits the
+ * number of steps. A wrong row ends the walk or causes a wrong stack, and nothing worse.
  *
- *   WALK_WITHOUT_EVENT     the program runs in the kernel's own code, and there are no registers but those with which
- *                          the thread came into the kernel
- *   WALK_FOUND (input)     is done with each address that was found, in input->state.ip; WALK_MORE_INPUT are members for that
- *   WALK_HAS_READ (input, address, word)   with each word of the stack that the walk depends on
- *   WALK_HAS_ASKED (input)                 when it depends on something else but IP, SP and frame pointer
- */
+ * A program may define these before it includes this file:
+ *
+ *   WALK_WITHOUT_EVENT      there is no perf event: the registers are those that the thread
+ *                           had when it entered the kernel
+ *   WALK_MORE_INPUT         members of the program's own in WalkInput
+ *   WALK_FOUND (input)      called for each address found, in input->state.ip
+ *   WALK_HAS_READ (input, address, word)
+ *                           called for each word of the stack that the walk has read
+ *   WALK_HAS_ASKED (input)  called when the walk depends on anything but the stack, IP, SP and
+ *                           the frame pointer */
 
 #pragma once
 #include "bpf/walk/processes.h"
@@ -23,7 +27,7 @@ typedef struct
   WalkInput *input;
 } Walk;
 
-/* 0 = go on; the verifier wants to see that it is this or 1. */
+/* The verifier requires proof that the result is 0 (continue) or 1. */
 static __always_inline long
 to_verdict (bool has_caller)
 {
@@ -33,7 +37,7 @@ to_verdict (bool has_caller)
   return verdict & 1;
 }
 
-/* Where the walk is now, as address i. False where there is no room. */
+/* Adds the current address of the walk as address i. FALSE if there is no space. */
 static __always_inline bool
 add_address (WalkInput *input, uint32_t i)
 {
@@ -68,13 +72,14 @@ walk_one_compat_frame (uint32_t i, Walk *walk)
                                                input->registers[CALL_NUMBER] != ~UINT64_C (0)));
 }
 
-/* The registers with which the program went into the kernel, or was interrupted. */
+/* Copies the registers with which the thread entered the kernel or was interrupted. */
 static __always_inline bool
 take_registers (struct bpf_perf_event_data *context,
                 struct task_struct *task,
                 uint64_t *registers)
 {
-  /* For a test, which has the verifier of one machine read the walker of another, whose events have no such registers. */
+  /* A test passes the walker of one machine to the verifier of another, whose events do not
+   * have these registers. */
 #if !defined WALK_FOREIGN && !defined WALK_WITHOUT_EVENT
   const volatile bpf_user_pt_regs_t *now = &context->regs;
 
@@ -88,13 +93,13 @@ take_registers (struct bpf_perf_event_data *context,
                                 (const void *) bpf_task_pt_regs (task)) == 0;
 }
 
-/* A thread that has just been made, and was interrupted as it came out of the kernel: in the two instructions (test %rax, %rax; jl) in
- * which the maker of a thread finds out which of both it is. */
+/* A new thread may be interrupted when it returns from the kernel, in the two instructions
+ * (test %rax, %rax; jl) that distinguish parent and child. */
 static __always_inline bool
 is_behind_system_call (WalkInput *scratch, uint64_t ip)
 {
 #ifdef __TARGET_ARCH_arm64
-  return false; /* whose return address is in a register */
+  return false; /* the return address is in a register */
 #else
   uint64_t bytes = 0;
 
@@ -104,7 +109,8 @@ is_behind_system_call (WalkInput *scratch, uint64_t ip)
 #endif
 }
 
-/* The reason why it ended; `rest_size` has the size of what stands behind the addresses. */
+/* Walks the stack and returns the reason why the walk ended. Stores the size of what follows
+ * the addresses in `rest_size`. */
 static __always_inline uint32_t
 walk_stack (struct bpf_perf_event_data *context,
             struct task_struct *task,
@@ -117,8 +123,8 @@ walk_stack (struct bpf_perf_event_data *context,
   Walk walk = { scratch };
   uint32_t call;
 
-  /* All of the task at once, before ways part: the kernel that we know searches all its types by name for each such line that it
-   * verifies, and each time that it does. */
+  /* All members of the task are read here, before the first branch: the verifier may search all
+   * types of the kernel by name for each such access, each time it passes it. */
   if ((task->flags & PF_KTHREAD) != 0 || memory == 0)
     return WALK_KERNEL_THREAD;
   scratch->version = walk_index.version;
@@ -134,13 +140,12 @@ walk_stack (struct bpf_perf_event_data *context,
     }
 
   if (!take_registers (context, task, registers) || registers[IP] == 0)
-    return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
-  /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
-   * the stack as well, is another system call, or gives no new one.) */
+    return WALK_KERNEL_THREAD; /* a kernel thread that works for a process */
+  /* A new thread has no callers: its return address is that of its parent. (fork() copies the
+   * stack; it uses another system call, or passes no new stack.) */
   call = call_number (registers);
   if (!is_compat (registers) && registers[RESULT] == 0 &&
-      (call == CALL_CLONE3 ||
-       (call == CALL_CLONE && registers[SECOND] != 0 /* a stack of its own */)))
+      (call == CALL_CLONE3 || (call == CALL_CLONE && registers[SECOND] != 0 /* a new stack */)))
     {
       scratch->record.address[0] = registers[IP];
       scratch->record.n = 1;
@@ -164,7 +169,7 @@ walk_stack (struct bpf_perf_event_data *context,
   if (is_compat (registers))
     {
 #ifdef __TARGET_ARCH_arm64
-      return WALK_COMPAT; /* whose frame pointers are wherever its compiler wants them */
+      return WALK_COMPAT; /* its frame pointers follow no convention */
 #endif
       if (!walk_asks_kernel && !find_mappings (task, state, scratch))
         return WALK_COMPAT;
@@ -189,7 +194,8 @@ walk_stack (struct bpf_perf_event_data *context,
       is_behind_system_call (scratch, registers[IP]))
     return WALK_END;
 
-  /* Its memory is the next program's already; where callers were found, it is still there. */
+  /* Its memory is already that of the new program. If callers were found, it still is the old
+   * one. */
   if (state->reason != WALK_END && state->reason != WALK_ROOT && scratch->record.n == 1 &&
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One step of a walk: from a frame to its caller. One source for the program in the kernel and for the walker over
- * copied stacks.
+/* One step of a walk, from a frame to its caller. The program in the kernel and the walkers in
+ * user space are compiled from this source.
  *
- * Who includes this defines the WalkInput and the functions below, and WALK_IS_ARM64 (state): in the kernel a constant, so
- * that nothing is left there of the other machine's steps; outside, where stacks of both are walked, what the state says.
+ * A file that includes this one defines WalkInput and the functions in walk/state.h.
+ * WALK_IS_ARM64 (state) is a constant in the kernel, so that the code for the other machine is
+ * removed. Outside it is a member of the state, because stacks of both machines are walked.
  *
- *   WalkState state = { .ip = …, .sp = …, .fp = …, .is_exact = true, .first_mapping = …, .n_mappings = … };
+ *   WalkState state = { .ip = …, .sp = …, .fp = …, .is_exact = true,
+ *                       .first_mapping = …, .n_mappings = … };
  *   (arm64: .is_arm64 = true, .lr = …, .code_mask = …)
  *   do { push (state.ip); } while (sysprof_walk_step (&state, &input));
  *   … state.reason, state.used
  *
- * Loops have constant bounds, every index is checked, there is no signed division: the verifier reads this as well. */
+ * For the verifier, loops have constant bounds, every index is checked, and there is no signed
+ * division. */
 
 #pragma once
 
 #include "bpf/walk/arm64.h"
-#include "bpf/walk/exception.h"
+#include "bpf/walk/eh-return.h"
 #include "bpf/walk/go.h"
 
-/* Without a rule. Where there might have been one, that is why the walk ends. */
+/* Steps without a rule. If there could have been one, that is the reason why the walk ends. */
 WALK_INLINE bool
 walk_step_without_rule (WalkState *state, WalkInput *input, uint32_t rule)
 {
@@ -36,7 +39,8 @@ walk_step_without_rule (WalkState *state, WalkInput *input, uint32_t rule)
   return false;
 }
 
-/* From state->ip to its caller. False: the walk ended, and state->reason says why. */
+/* Steps from state->ip to its caller. FALSE: the walk has ended, and state->reason has the
+ * reason. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
 {
@@ -65,8 +69,8 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_step_by_foreign (state, input, rule);
   if (RULE_KIND (rule) == RULE_GO)
     return walk_step_by_go (state, input, rule);
-  if (RULE_KIND (rule) == RULE_HANDOVER)
-    return walk_step_by_handover (state, input, rule);
+  if (RULE_KIND (rule) == RULE_EH_RETURN)
+    return walk_step_by_eh_return (state, input, rule);
 
   if (!walk_find_cfa (state, input, rule, &cfa))
     return false;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs with every sample, in the interrupt that takes it: walks the user stack of the current thread and sends it to the CPU's perf
- * ring. The kernel adds time, thread and its own part of the stack, as to any record. Returning 0 keeps perf from writing a record
- * of its own.
- */
+/* Runs with every sample, in the interrupt that takes it: walks the user stack of the current
+ * thread and sends it to the perf ring of the CPU. The kernel adds time, thread and the
+ * kernel's part of the stack, as to any record. */
 
 #include "bpf/walk-kernel.h"
 
-/* perf writes no record of its own; a test wants it. */
+/* 0 keeps perf from writing a record of its own. A test overrides it to get that record. */
 #ifndef WALK_RESULT
 #  define WALK_RESULT 0
 #endif
@@ -21,7 +20,8 @@ struct
 
 #ifdef TRUTH_BASE
 
-/* For a test, which has its own header included first: the program's own list of its functions, copied in the same moment. */
+/* Only for a test, whose own header is included first: copies the list of functions that the
+ * test program keeps, at the moment of the sample. */
 static __always_inline uint32_t
 add_truth (WalkInput *scratch, const struct task_struct *task)
 {
@@ -44,8 +44,8 @@ add_truth (WalkInput *scratch, const struct task_struct *task)
 }
 #endif
 
-/* Reports the file whose table is missing, so that the recorder builds it now: the sample itself stays in the large ring until that
- * is drained. */
+/* Reports the file whose table is missing, so that the recorder starts to build it at once. The
+ * sample itself stays in the large ring until the recorder drains it. */
 static __always_inline void
 report_unknown_file (struct bpf_perf_event_data *context, WalkInput *input, uint32_t cpu)
 {

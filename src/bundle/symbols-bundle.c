@@ -118,7 +118,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
     .debuginfod_queue = SYSPROF_SYMBOLS_BUNDLE (instrument)->queue,
-    .kept_files = sysprof_pump_get_kept_files (pump),
+    .pinned_files = sysprof_pump_get_pinned_files (pump),
     .keep_found = true,
     .tell_debuginfod = tell_debuginfod,
     .tell_debuginfod_data = pump,

@@ -27,13 +27,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE      (256 * 1024)
-#define HEADER_SIZE     256 /* size of the header of a capture */
-#define MOST_BEFORE     (64 * 1024)
-#define MOST_OF_LINE    (64 * 1024)
-#define MSEC_FOR_EXIT   2000 /* timeout after the recording has ended; far above the latency of a message */
-#define FAILED_SSH      255  /* exit status of ssh itself */
-#define CANNOT_EXECUTE  126  /* exit statuses of shells */
+#define BLOCK_SIZE   (256 * 1024)
+#define HEADER_SIZE  256 /* size of the header of a capture */
+#define MOST_BEFORE  (64 * 1024)
+#define MOST_OF_LINE (64 * 1024)
+#define MSEC_FOR_EXIT \
+  2000 /* timeout after the recording has ended; far above the latency of a message */
+#define FAILED_SSH      255 /* exit status of ssh itself */
+#define CANNOT_EXECUTE  126 /* exit statuses of shells */
 #define NO_SUCH_PROGRAM 127
 #define FAR_PROGRAM     "sysprof-cli"
 
@@ -55,7 +56,7 @@ typedef struct
   GString *line;      /* incomplete last line of standard error */
   char *last_line;    /* last complete line */
   guint64 n_bytes;    /* bytes of the capture */
-  int result_fd;      /* second descriptor of the capture for reading it at the end; -1 = not needed */
+  int result_fd; /* second descriptor of the capture for reading it at the end; -1 = not needed */
   guint n_signals;
   guint data_source;
   guint message_source;
@@ -190,10 +191,11 @@ look_for_beginning (Near *self)
   before = g_steal_pointer (&self->before);
   if (found == NULL)
     {
-      g_set_error (&self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "'%s' sent something that is not a capture. Does a start-up file of its shell "
-                   "print it? 'ssh %s true' should print nothing.",
-                   self->options->host, self->options->host);
+      g_set_error (
+          &self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "'%s' sent something that is not a capture. Does a start-up file of its shell "
+          "print it? 'ssh %s true' should print nothing.",
+          self->options->host, self->options->host);
       end_ssh (self);
       return;
     }
@@ -502,7 +504,7 @@ run (Near *self)
   g_subprocess_wait_async (self->ssh, NULL, on_exited, self);
   g_main_loop_run (self->loop);
   read_last_messages (self, message_fd (self));
-  sysprof_unfinished_watch_signals ();
+  sysprof_temporary_files_remove_on_signals ();
 }
 
 /* --- the result --- */
@@ -662,7 +664,7 @@ open_outputs (Near *self, GError **error)
                                 error))
     return false;
   if (options->report || options->flame != NULL)
-    self->result_fd = sysprof_open_temporary ();
+    self->result_fd = sysprof_temporary_file_open_unnamed ();
   return options->flame == NULL ||
          sysprof_cli_output_open (&self->flame, options->flame, options->force,
                                   OUTPUT_WHEN_DONE, error);
@@ -697,7 +699,7 @@ sysprof_cli_record_there (const CliOptions *options)
   self.mark = g_strconcat (self.token, " {", NULL);
   (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
-  sysprof_unfinished_watch_signals ();
+  sysprof_temporary_files_remove_on_signals ();
 
   if (!sysprof_check_threads (&error) || !open_outputs (&self, &error) ||
       !start_ssh (&self, &error))

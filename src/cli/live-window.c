@@ -19,10 +19,11 @@
 typedef struct
 {
   GByteArray *frames; /* state frames, in the order of arrival */
-  int32_t parent;     /* process whose mappings it uses until it executes a program; 0 = its own */
-  int64_t began_at;   /* ns: time of the last fork or exec */
-  int64_t gone_at;    /* ns: time of the last exit. CPUs may report events of a process in any order */
-  int64_t looked_at;  /* ns: next check whether it is a process */
+  int32_t parent; /* process whose mappings it uses until it executes a program; 0 = its own */
+  int64_t began_at; /* ns: time of the last fork or exec */
+  int64_t
+      gone_at; /* ns: time of the last exit. CPUs may report events of a process in any order */
+  int64_t looked_at; /* ns: next check whether it is a process */
 } Process;
 
 /* Events that were read at once. */
@@ -378,7 +379,7 @@ sysprof_cli_live_window_make_capture (LiveWindow *self,
                                       GBytes *unnamed,
                                       GError **error)
 {
-  autofd fd = sysprof_open_temporary ();
+  autofd fd = sysprof_temporary_file_open_unnamed ();
   int writers_fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   /* takes the descriptor, also on failure */
   SysprofCaptureWriter *writer =

@@ -115,7 +115,8 @@ static int
 open_target (GError **error)
 {
   bool is_direct = can_go_back (STDOUT_FILENO);
-  int fd = is_direct ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : sysprof_open_temporary ();
+  int fd = is_direct ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                     : sysprof_temporary_file_open_unnamed ();
 
   if (fd < 0)
     sysprof_set_error_errno (error, "Cannot join by way of a temporary file in '%s'",

@@ -97,10 +97,11 @@ open_standard_output (Output *self, GError **error)
 static void
 set_truncated_error (const Output *self, GError **error)
 {
-  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
-               "Cannot write to '%s': another program truncated it. The data written so far cannot be "
-               "read; record again.",
-               self->path);
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
+      "Cannot write to '%s': another program truncated it. The data written so far cannot be "
+      "read; record again.",
+      self->path);
 }
 
 static bool
@@ -166,7 +167,7 @@ open_temporary (Output *self, GError **error)
   g_autofree char *name = g_path_get_basename (self->path);
 
   self->temporary = g_strdup_printf ("%s/.%s.XXXXXX", directory, name);
-  self->fd = sysprof_unfinished_create (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
+  self->fd = sysprof_temporary_file_create (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
   if (self->fd < 0)
     {
       set_open_error (self, error);
@@ -265,7 +266,7 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
     }
   if (!keep_locked (self, error))
     return false; /* it belongs to the other recorder now */
-  sysprof_unfinished_add (self->path);
+  sysprof_temporary_file_add (self->path);
   self->is_created = true;
   return true;
 }
@@ -300,7 +301,7 @@ sysprof_cli_output_commit (Output *self, GError **error)
   bool is_done = self->temporary == NULL || rename (self->temporary, self->path) == 0;
 
   /* Keeps the temporary name if renaming fails, because it is the only copy. */
-  sysprof_unfinished_forget (self->temporary != NULL ? self->temporary : self->path);
+  sysprof_temporary_file_forget (self->temporary != NULL ? self->temporary : self->path);
   self->is_created = false;
   if (!is_done)
     sysprof_set_error_errno (error, "Cannot rename the new file to '%s'; it stays in '%s'",
@@ -348,8 +349,8 @@ check_file (const Output *self, GError **error)
                  other);
   else
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                 "'%s' was %s during the recording. The recording is lost; record again.",
-                 name, has_name ? "replaced by another file" : "removed");
+                 "'%s' was %s during the recording. The recording is lost; record again.", name,
+                 has_name ? "replaced by another file" : "removed");
   return false;
 }
 
@@ -388,7 +389,7 @@ sysprof_cli_output_clear (Output *self)
       const char *created = self->temporary != NULL ? self->temporary : self->path;
 
       (void) unlink (created); /* removed already, as intended */
-      sysprof_unfinished_forget (created);
+      sysprof_temporary_file_forget (created);
     }
   if (self->file_fd >= 0)
     (void) flock (self->file_fd, LOCK_UN); /* children may have inherited the descriptor */

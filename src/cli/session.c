@@ -34,7 +34,7 @@
 #define COMMIT_INTERVAL_MSEC 20
 #define DEFAULT_BUFFER_SIZE  (8 * 1024 * 1024)
 #define FLATPAK_INFO         "/.flatpak-info" /* exists in Flatpak sandboxes only */
-#define SIGNAL_STATUS        128              /* exit status of a shell, plus the number of the signal */
+#define SIGNAL_STATUS        128 /* exit status of a shell, plus the number of the signal */
 
 typedef struct
 {
@@ -159,7 +159,8 @@ on_diagnostics_changed (GListModel *model,
 {
   Session *self = data;
 
-  if (!sysprof_cli_top_is_shown (self->top)) /* it would cover the live view, so it is printed at the end */
+  if (!sysprof_cli_top_is_shown (
+          self->top)) /* it would cover the live view, so it is printed at the end */
     show_diagnostics (self);
 }
 
@@ -262,7 +263,7 @@ on_stop_signal (gpointer data)
       return G_SOURCE_CONTINUE;
     default:
       /* Keeps what was flushed and waits for nothing. */
-      sysprof_unfinished_remove ();
+      sysprof_temporary_files_remove ();
       _exit (EXIT_FAILURE);
     }
 }
@@ -295,7 +296,8 @@ watch_near_end (Session *self, GError **error)
 
   if (control < 0 || nothing < 0 || dup2 (nothing, STDIN_FILENO) < 0)
     {
-      sysprof_set_error_errno (error, "Cannot receive stop requests from the remote sysprof-cli");
+      sysprof_set_error_errno (error,
+                               "Cannot receive stop requests from the remote sysprof-cli");
       return false;
     }
   g_unix_fd_add (control, G_IO_IN | G_IO_HUP | G_IO_ERR, on_near_end, self);
@@ -382,7 +384,7 @@ open_outputs (Session *self, GError **error)
   if (!find_command (options, error))
     return false;
   if (options->output == NULL)
-    self->output.fd = sysprof_open_temporary ();
+    self->output.fd = sysprof_temporary_file_open_unnamed ();
   if (options->output == NULL && self->output.fd < 0)
     {
       sysprof_set_error_errno (error, "Cannot make a temporary file in '%s'", g_get_tmp_dir ());
@@ -472,7 +474,7 @@ run (Session *self)
 
   /* From here on ^C ends the program and removes incomplete files. The sources stay, because
    * without them GLib would restore the default action, which removes nothing. */
-  sysprof_unfinished_watch_signals ();
+  sysprof_temporary_files_remove_on_signals ();
   return self->recording != NULL;
 }
 
@@ -532,9 +534,8 @@ leave_command (Session *self)
   if (running != NULL)
     sysprof_cli_terminal_note (
         &self->terminal, "'%s' (process %s) %s.", self->options->command[0], running,
-        self->options->exit_status
-            ? "is still running; waiting for its exit status"
-            : "continues without being recorded");
+        self->options->exit_status ? "is still running; waiting for its exit status"
+                                   : "continues without being recorded");
   if (!self->options->exit_status || subprocess == NULL)
     return EXIT_SUCCESS;
   (void) g_subprocess_wait (subprocess, NULL, NULL); /* fails only when canceled */
@@ -628,7 +629,7 @@ sysprof_cli_record (const CliOptions *options)
   (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
 
-  sysprof_unfinished_watch_signals ();
+  sysprof_temporary_files_remove_on_signals ();
   if (!sysprof_check_threads (&error) ||
       (options->far_end != NULL && !watch_near_end (&self, &error)) ||
       !open_outputs (&self, &error))

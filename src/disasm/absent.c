@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where capstone was not there when this was built. */
+/* Replaces capstone.c in builds without capstone. */
 
 #include "disasm/disasm.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* By libcapstone, whose header tells the version that is loaded: the layout of an instruction differs between them. */
+/* Disassembles with libcapstone. Loads only the version of the header that was used to build
+ * this, because the layout of an instruction differs between versions. */
 
 #include "disasm/disasm.h"
 
@@ -24,8 +25,8 @@ static struct
   cs_insn *(*allocate) (csh);
   void (*free) (cs_insn *, size_t);
   bool (*next) (csh, const uint8_t **, size_t *, uint64_t *, cs_insn *);
-  char problem[256]; /* empty: it is loaded */
-} library = { .problem = "it was not looked for" };
+  char problem[256]; /* empty = the library is loaded */
+} library = { .problem = "it was not loaded" };
 
 static void
 load_once (void)
@@ -82,11 +83,12 @@ typedef struct
 {
   cs_arch architecture;
   unsigned mode;   /* of cs_mode, which is a set of bits */
-  uint8_t granule; /* bytes after which another instruction may begin */
+  uint8_t granule; /* alignment of instructions, in bytes */
 } Machine;
 
-/* Nearly all instructions of the old instruction set begin, in their highest bits, with the condition "always"; half-words of Thumb
- * have no such habit. Symbols would tell, but a stripped file has none. */
+/* Nearly all instructions of the older instruction set have the condition "always" in their
+ * highest bits; Thumb code has no such pattern. Symbols would distinguish them, but a stripped
+ * file has none. */
 static bool
 is_thumb (const DisasmCode *code)
 {
@@ -112,7 +114,7 @@ find_machine (const DisasmCode *code, Machine *machine)
     case EM_386:
       *machine = (Machine){ CS_ARCH_X86, CS_MODE_32, 1 };
       return true;
-    /* Code of ARM is little-endian, also where data is not. */
+    /* ARM code is little-endian even if the data is big-endian. */
     case EM_AARCH64:
       *machine = (Machine){ CS_ARCH_ARM64, CS_MODE_ARM, 4 };
       return true;
@@ -147,7 +149,7 @@ struct Disassembler
 {
   DisasmCode code;
   Machine machine;
-  size_t at; /* in the code */
+  size_t at; /* offset in the code */
   csh handle;
   cs_insn *instruction;
 };
@@ -188,11 +190,12 @@ sysprof_disassembler_free (Disassembler *self)
     return;
   if (self->instruction != NULL)
     library.free (self->instruction, 1);
-  (void) library.close (&self->handle); /* its memory is all that it has */
+  /* the result does not matter: only its memory is freed */
+  (void) library.close (&self->handle);
   free (self);
 }
 
-/* Bytes that are no instruction, one granule of them. */
+/* Writes one granule of bytes that are not an instruction. */
 static void
 write_data (DisasmInstruction *into)
 {
@@ -203,7 +206,7 @@ write_data (DisasmInstruction *into)
                                i == 0 ? ".byte " : ", ", into->bytes[i]);
 }
 
-/* Where the only operand is an address. */
+/* The target, if the only operand is an address. */
 static uint64_t
 find_target (const char *operands)
 {
@@ -240,7 +243,7 @@ sysprof_disassembler_next (Disassembler *self, DisasmInstruction *into)
     }
   else
     {
-      /* To where an instruction may begin again. */
+      /* Up to the next possible start of an instruction. */
       size_t step = self->machine.granule - into->address % self->machine.granule;
 
       into->size = (uint8_t) (step < left ? step : left);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* disasm: turns machine code into text, from bytes nobody vouches for. Plain C.
+/* disasm: translates untrusted machine code into text. Plain C.
  *
- *   if (sysprof_disasm_load (&problem))   // before a fork() that gives up its rights
+ *   if (sysprof_disasm_load (&problem))   // before fork() and giving up privileges
  *     {
  *       Disassembler *disassembler = sysprof_disassembler_new (&code);
  *       DisasmInstruction instruction;
@@ -12,7 +12,7 @@
  *       sysprof_disassembler_free (disassembler);
  *     }
  *
- * What knows the instructions is the library capstone, which is loaded once it is needed. */
+ * The library capstone decodes the instructions. It is loaded when it is first needed. */
 
 #pragma once
 
@@ -25,13 +25,13 @@
 typedef struct
 {
   uint64_t address;
-  uint64_t target; /* of a jump or call whose operand is that address alone; 0 = none */
+  uint64_t target; /* of a jump or call whose only operand is an address; 0 = none */
   uint8_t size;
   uint8_t bytes[DISASM_MAX_SIZE]; /* [size] */
-  char text[208]; /* mnemonic and operands; ".byte 0x06" where it is no known instruction */
+  char text[208]; /* mnemonic and operands; ".byte 0x06" for an unknown instruction */
 } DisasmInstruction;
 
-/* Borrowed. */
+/* The code is borrowed. */
 typedef struct
 {
   uint16_t machine; /* EM_…, of <elf.h> */
@@ -44,11 +44,11 @@ typedef struct
 
 typedef struct Disassembler Disassembler;
 
-/* FALSE with a sentence: what is missing, and what helps. */
+/* FALSE with a message: what is missing, and how to install it. */
 bool sysprof_disasm_load (const char **problem);
 
-/* NULL where the library does not know the machine, or was not loaded. *Owned* by one thread. */
+/* NULL if the library does not know the machine or was not loaded. *Owned* by one thread. */
 Disassembler *sysprof_disassembler_new (const DisasmCode *code);
-/* FALSE at the end. Each byte is in one instruction, each instruction within the code. */
+/* FALSE at the end. The instructions cover each byte of the code once. */
 bool sysprof_disassembler_next (Disassembler *self, DisasmInstruction *instruction);
 void sysprof_disassembler_free (Disassembler *self);

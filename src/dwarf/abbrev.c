@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Abbreviations: which attributes in which form the entries have that bear a code. Each table is decoded once and kept
- * until its place is needed. */
+/* Reads abbreviation tables. An abbreviation lists the attributes of an entry and their forms.
+ * Each table is decoded once and kept in a cache. */
 
 #include "dwarf/unit.h"
 
@@ -9,13 +9,14 @@
 
 #define MAX_ABBREVS    (UINT32_C (1) << 22) /* of one table */
 #define MAX_ATTRIBUTES (UINT32_C (1) << 24)
-#define MAX_OF_ONE     256 /* attributes; compilers write some 30 */
+#define MAX_OF_ONE     256 /* attributes; compilers write about 30 */
 
-/* How often all of .debug_abbrev may be gone through, and how much more: units share tables, and not all are kept. */
+/* Limits for decoding .debug_abbrev: so many times its size, plus a constant. Units share
+ * tables, and not all stay in the cache. */
 #define MOST_READS 256
 #define MORE_BYTES (UINT64_C (64) << 20)
 
-/* Adds what a form takes to the entry's size. */
+/* Adds the size of a form to the entry's size. */
 static void
 add_size (Abbrev *abbrev, uint16_t form)
 {
@@ -74,14 +75,14 @@ add_size (Abbrev *abbrev, uint16_t form)
     }
 }
 
-/* Room for one more; the arrays double. */
+/* Reserves space for one more item; the arrays double. */
 static bool
 reserve (void **array, size_t n, size_t size)
 {
   void *larger;
 
   if ((n & (n - 1)) != 0 || (n != 0 && n < 16))
-    return true; /* between powers of two there is room */
+    return true; /* the capacity is a power of two: there is space */
 
   larger = realloc (*array, (n == 0 ? 16 : 2 * n) * size);
   if (larger == NULL)
@@ -145,7 +146,7 @@ read_table (AbbrevTable *self, DwarfFile *file, Cursor cursor)
     {
       Abbrev abbrev = { .is_fixed = true };
 
-      /* A table that ends with its section needs no 0. */
+      /* The end of the section also terminates a table. */
       if (cursor_left (&cursor) == 0)
         break;
       abbrev.code = cursor_uleb128 (&cursor);

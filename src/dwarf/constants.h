@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The numbers of the DWARF standard (version 5, chapter 7) and of GNU's extensions that we read. */
+/* The numbers of the DWARF standard (version 5, chapter 7) and of the GNU extensions that are
+ * read here. */
 
 #pragma once
 
@@ -136,7 +137,7 @@ enum
   DW_LNCT_DIRECTORY_INDEX = 2,
 };
 
-/* Columns of the index of a package: GNU's version 2, and the standard's. */
+/* Columns of the unit index of a package: GNU's version 2, and the standard's. */
 enum
 {
   DW_SECT_INFO = 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A cursor over bytes nobody vouches for. It remembers that something was not there: what is taken then is 0, and who
- * used it asks at the end. Inline, as there are millions of steps. */
+/* A cursor over untrusted bytes with a sticky error: past the end, values are 0, and the caller
+ * checks for the error at the end. Inline, because there are millions of steps. */
 
 #pragma once
 
@@ -13,9 +13,9 @@
 typedef struct
 {
   const uint8_t *at;
-  const uint8_t *end; /* first byte behind */
-  bool is_swapped;    /* integers are of the other byte order */
-  bool is_bad;        /* something was not there */
+  const uint8_t *end; /* exclusive */
+  bool is_swapped;    /* integers have the other byte order */
+  bool is_bad;        /* a value was past the end */
 } Cursor;
 
 static inline size_t
@@ -36,7 +36,7 @@ cursor_skip (Cursor *self, uint64_t size)
 {
   if (size > cursor_left (self))
     cursor_fail (self);
-  else if (size > 0) /* a cursor over nothing has no place to move from */
+  else if (size > 0) /* an empty cursor may be NULL, which must not be added to */
     self->at += size;
 }
 
@@ -51,7 +51,7 @@ cursor_u8 (Cursor *self)
   return *self->at++;
 }
 
-/* The next `size` bytes as they stand there; zeros where there are fewer. */
+/* Copies the next `size` bytes; zeros if there are fewer. */
 static inline void
 cursor_take (Cursor *self, void *value, size_t size)
 {
@@ -105,7 +105,7 @@ cursor_uint (Cursor *self, unsigned size)
     case 2:
       return cursor_u16 (self);
     case 3:
-      /* In the file's order, which is ours unless it is swapped. */
+      /* In the file's byte order, which is that of the machine unless it is swapped. */
       low = cursor_u8 (self);
       low |= (uint32_t) cursor_u8 (self) << 8;
       high = cursor_u8 (self);
@@ -123,7 +123,7 @@ cursor_uint (Cursor *self, unsigned size)
     }
 }
 
-/* Digits beyond 64 bits are dropped, as many as there are. */
+/* Digits beyond 64 bits are dropped. */
 static inline uint64_t
 cursor_uleb128 (Cursor *self)
 {
@@ -131,7 +131,7 @@ cursor_uleb128 (Cursor *self)
   unsigned shift = 0;
   uint8_t byte;
 
-  /* Most have one byte. */
+  /* Most values have one byte. */
   if (self->at != self->end && (*self->at & 0x80) == 0)
     return *self->at++;
 
@@ -168,7 +168,7 @@ cursor_sleb128 (Cursor *self)
   return (int64_t) value;
 }
 
-/* Up to its NUL; NULL where there is none. */
+/* A string up to its NUL; NULL if there is no NUL. */
 static inline const char *
 cursor_string (Cursor *self)
 {

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From addresses to units, and from what a unit says of each to the answers. */
+/* Resolves addresses: finds the unit of each, and combines the unit's functions and lines into
+ * answers. */
 
 #include "dwarf/unit.h"
 
 #include <stdlib.h>
 
-/* Steps that one call may make: per byte of the sections, per address, and in any case. */
+/* The maximum number of steps of a call: per byte of the sections, per address, and in any
+ * case. */
 #define WORK_PER_BYTE    16
 #define WORK_PER_ADDRESS 1024
 #define LEAST_WORK       (UINT64_C (16) << 20)
 
 #define MAX_RANGES (UINT32_C (1) << 24) /* of all units */
-#define MOST_BACK  64                   /* ranges that may lie around an address before it */
-#define MAX_STRING 65536                /* bytes of a name that is believed */
+/* overlapping ranges that are examined before an address */
+#define MOST_BACK  64
+#define MAX_STRING 65536 /* maximum bytes of a name */
 
 typedef struct
 {
   uint64_t start;
   uint64_t end;
-  uint64_t furthest; /* end of this range and all before it */
+  uint64_t furthest; /* the highest end of this range and all before it */
   uint32_t unit;     /* index */
 } UnitRange;
 
@@ -29,17 +32,17 @@ struct Dwarf
   DwarfFile file;
   DwarfFile supplement;
   DwarfFile package;
-  DwarfFile split; /* the one that is open now */
+  DwarfFile split; /* the split file that is open */
   bool has_package;
-  uint32_t n_files; /* that were given a number */
+  uint32_t n_files; /* number of files so far */
   UnitRange *range; /* [n_ranges] by start */
   size_t n_ranges;
   size_t ranges_capacity;
-  bool has_unit_ranges; /* those of the units that .debug_aranges leaves out, too */
+  bool has_unit_ranges; /* includes the units that .debug_aranges omits */
   bool has_no_memory;
 };
 
-/* --- which unit? --- */
+/* --- the unit of an address --- */
 
 typedef struct
 {
@@ -78,7 +81,7 @@ compare_ranges (const void *a, const void *b)
 
   if (left->start != right->start)
     return left->start < right->start ? -1 : 1;
-  /* The narrower one last: it is looked at first. */
+  /* The narrower range last: it is examined first. */
   return (left->end < right->end) - (left->end > right->end);
 }
 
@@ -98,7 +101,7 @@ sort_ranges (Dwarf *self)
     }
 }
 
-/* One set of .debug_aranges, the cursor being behind its length. */
+/* Reads one set of .debug_aranges. The cursor is after its length. */
 static void
 take_set (Dwarf *self, Cursor set, const uint8_t *start, bool is_64)
 {
@@ -112,7 +115,7 @@ take_set (Dwarf *self, Cursor set, const uint8_t *start, bool is_64)
   if (set.is_bad || version != 2 || (address_size != 4 && address_size != 8) ||
       segment_size != 0 || self->file.n_units == 0)
     return;
-  /* Offsets are those of headers. */
+  /* The offset is that of a unit's header. */
   unit = sysprof_dwarf_file_find_unit (&self->file, offset + (is_64 ? 24 : 12));
   if (unit == NULL || unit->offset != offset)
     return;
@@ -213,12 +216,12 @@ typedef struct
   bool is_used;
 } NameSlot;
 
-/* The files of a unit: each one's name is put together once. */
+/* The files of a unit. Each file's path is composed once. */
 typedef struct
 {
   LineTable table;
   bool is_there;
-  uint32_t *text; /* [n_text] by file, 0 = not asked for or unknown */
+  uint32_t *text; /* [n_text] by file, 0 = not looked up yet or unknown */
   size_t n_text;
 } Files;
 
@@ -235,9 +238,9 @@ typedef struct
   NameSlot *name_slot; /* [n_name_slots] */
   size_t n_name_slots;
   size_t n_names;
-  Files other_files;     /* of the unit in which a function of another one was written */
-  uint32_t other_number; /* of its file, */
-  uint64_t other_offset; /* and where it is there */
+  Files other_files;     /* of the unit that declares a function of this unit */
+  uint32_t other_number; /* of that unit's file, */
+  uint64_t other_offset; /* and its offset in the file */
   uint64_t work;
   uint64_t most_work;
   ElfStatus status;
@@ -296,7 +299,7 @@ reserve_text (Resolution *self, size_t size)
   return true;
 }
 
-/* The text's offset; 0 where it is none, or there is no room (status). */
+/* The text's offset; 0 if it is empty, or out of memory (status). */
 static uint32_t
 intern (Resolution *self, const char *text)
 {
@@ -398,7 +401,7 @@ name_of_file (Resolution *self, Files *files, uint64_t file)
   return files->text[file];
 }
 
-/* Those of another unit than the one whose addresses are resolved. */
+/* The files of a unit other than the current one. */
 static Files *
 other_files (Resolution *self, Unit *unit)
 {
@@ -413,7 +416,8 @@ other_files (Resolution *self, Unit *unit)
   return &self->other_files;
 }
 
-/* The name of the function at an entry, and where it is written. `files` are the unit's. */
+/* Finds the name of the function at an entry and its declaration. `files` are those of the
+ * unit. */
 static void
 describe_entry (Resolution *self, Unit *unit, Files *files, uint64_t entry, DwarfFrame *frame)
 {
@@ -532,7 +536,7 @@ find_unit_by_id (DwarfFile *file, uint64_t dwo_id)
   return NULL;
 }
 
-/* The unit with that id of the file that the descriptor is of. */
+/* Finds the unit with that ID in the file of the borrowed descriptor. */
 static Unit *
 open_split (Dwarf *self, int fd, uint64_t dwo_id)
 {
@@ -542,11 +546,12 @@ open_split (Dwarf *self, int fd, uint64_t dwo_id)
     return NULL;
 
   sysprof_dwarf_file_clear (&self->split);
-  (void) sysprof_dwarf_file_init (&self->split, image, true); /* else it has no units */
+  /* on failure the file has no units */
+  (void) sysprof_dwarf_file_init (&self->split, image, true);
   self->split.owns_image = true;
   self->split.main = &self->file;
   self->split.number = ++self->n_files;
-  (void) sysprof_dwarf_file_find_units (&self->split); /* the same */
+  (void) sysprof_dwarf_file_find_units (&self->split); /* likewise */
   return find_unit_by_id (&self->split, dwo_id);
 }
 
@@ -576,7 +581,7 @@ sysprof_dwarf_has_packaged (ElfImage *image, const uint64_t *dwo_ids, size_t n)
   return has_unit;
 }
 
-/* Tells of the file that should have the unit. */
+/* Adds the file that should have the unit to the answers. */
 static void
 note_split (Resolution *self,
             const char *directory,
@@ -607,7 +612,7 @@ note_split (Resolution *self,
     answers->split[answers->n_splits++] = split;
 }
 
-/* The unit that a skeleton stands for; the skeleton itself where it cannot be had. */
+/* The split unit of a skeleton; the skeleton itself if the split unit is not available. */
 static Unit *
 find_split (Resolution *self, Unit *skeleton)
 {
@@ -617,7 +622,7 @@ find_split (Resolution *self, Unit *skeleton)
   bool is_other = dwarf->has_package;
   Unit *found = NULL;
 
-  /* An empty name is no file. */
+  /* An empty name is not a file. */
   if (root->dwo_name == NULL || root->dwo_name[0] == '\0')
     return skeleton;
 
@@ -639,7 +644,7 @@ find_split (Resolution *self, Unit *skeleton)
       return skeleton;
     }
 
-  (void) sysprof_dwarf_unit_root (found); /* has the bases, but for this one */
+  (void) sysprof_dwarf_unit_root (found); /* its bases, except for this one */
   found->addresses_base = skeleton->addresses_base;
   if (found->file == &dwarf->split)
     self->most_work +=
@@ -653,7 +658,7 @@ work_left (const Resolution *self)
   return self->work < self->most_work ? self->most_work - self->work : 0;
 }
 
-/* Its functions, then its lines. */
+/* Reads the functions of a unit, then its lines. */
 static void
 read_unit (Resolution *self,
            Unit *unit,
@@ -675,7 +680,7 @@ read_unit (Resolution *self,
                                            work_left (self), lines);
 }
 
-/* `asked` are the places of the `n` addresses in the answers. */
+/* `asked` are the indices of the `n` addresses in the answers. */
 static void
 resolve_unit (Resolution *self,
               Unit *skeleton,
@@ -694,7 +699,7 @@ resolve_unit (Resolution *self,
   };
   LineRow *lines = calloc (n, sizeof (LineRow));
 
-  (void) sysprof_dwarf_unit_root (skeleton); /* has the bases */
+  (void) sysprof_dwarf_unit_root (skeleton); /* reads the bases */
   if (functions.innermost == NULL || functions.start == NULL || functions.end == NULL ||
       lines == NULL)
     self->status = ELF_NO_MEMORY;
@@ -816,7 +821,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   free (resolution.text_slot);
   free (resolution.name_slot);
   clear_files (&resolution.other_files);
-  sysprof_dwarf_file_clear (&self->split); /* its descriptor was lent */
+  sysprof_dwarf_file_clear (&self->split); /* its descriptor was borrowed */
   return resolution.status;
 }
 
@@ -848,7 +853,7 @@ sysprof_dwarf_open (const DwarfFiles *files, Dwarf **dwarf)
   self->file.number = ++self->n_files;
   if (status == ELF_OK && files->supplement != NULL)
     {
-      /* What two small programs share may be strings alone. */
+      /* Two small programs may share nothing but strings. */
       if (sysprof_dwarf_file_init (&self->supplement, files->supplement, false) == ELF_OK)
         status = sysprof_dwarf_file_find_units (&self->supplement);
       self->supplement.number = ++self->n_files;

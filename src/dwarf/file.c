@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file with debug information: its sections, the headers of its units, the index of a package of split units. */
+/* Reads a file with debug information: its sections, the headers of its units, and the index of
+ * a package of split units. */
 
 #include "dwarf/unit.h"
 
@@ -78,7 +79,7 @@ sysprof_dwarf_take_length (Cursor *cursor, bool *is_64, const uint8_t **end)
   return true;
 }
 
-/* The header of the unit at the cursor, which is moved behind the unit. */
+/* Reads the header of the unit at the cursor, and moves the cursor to after the unit. */
 static bool
 take_unit (DwarfFile *self, Cursor *cursor, Unit *unit)
 {
@@ -113,7 +114,7 @@ take_unit (DwarfFile *self, Cursor *cursor, Unit *unit)
     }
   unit->entries = (uint64_t) (header.at - first);
 
-  /* One that we cannot read stays in the list, without entries. */
+  /* An unsupported unit stays in the list, without entries. */
   if (header.is_bad || unit->version < 2 || unit->version > 5 ||
       (unit->address_size != 4 && unit->address_size != 8))
     unit->entries = unit->end;
@@ -150,7 +151,7 @@ sysprof_dwarf_file_find_units (DwarfFile *self)
       if (unit == NULL)
         return ELF_NO_MEMORY;
       if (self->n_units == MAX_UNITS || !take_unit (self, &cursor, unit))
-        break; /* what was before it can be used */
+        break; /* the units before it are usable */
       self->n_units++;
     }
   return ELF_OK;
@@ -175,8 +176,8 @@ sysprof_dwarf_file_find_unit (DwarfFile *self, uint64_t offset)
   return &self->units[low - 1];
 }
 
-/* Header and hash table of the index: version 2 of GNU, 5 of the standard. Then a row of column names, and per unit a row
- * of offsets. */
+/* The header and hash table of the index: version 2 of GNU, 5 of the standard. They are
+ * followed by a row of column names, and a row of offsets per unit. */
 typedef struct
 {
   uint32_t version;
@@ -204,11 +205,11 @@ read_index (DwarfFile *self, UnitIndex *index)
 {
   Cursor cursor = sysprof_dwarf_file_cursor (self, SECTION_UNIT_INDEX, 0);
 
-  /* The standard's version has 2 bytes, and 2 unused ones. */
+  /* The standard's version has 2 bytes and 2 bytes of padding. */
   index->version = cursor_u16 (&cursor);
   (void) cursor_u16 (&cursor);
   if (index->version == 0 && self->is_swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-    index->version = 2; /* of 4 bytes, the high ones first */
+    index->version = 2; /* of 4 bytes, big-endian */
   index->n_columns = cursor_u32 (&cursor);
   index->n_units = cursor_u32 (&cursor);
   index->n_slots = cursor_u32 (&cursor);
@@ -222,7 +223,7 @@ read_index (DwarfFile *self, UnitIndex *index)
   return !cursor.is_bad;
 }
 
-/* The row of the unit, or 0: open addressing, as the standard's 7.3.5.3 has it. */
+/* The row of the unit, or 0: open addressing as in section 7.3.5.3 of the standard. */
 static uint32_t
 find_row (const UnitIndex *index, uint64_t dwo_id)
 {

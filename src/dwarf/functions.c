@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Goes once through the entries of a unit and finds, for ascending addresses, the function and the inlined calls around
- * each. Entries whose code holds none of the addresses are passed over. */
+/* Reads the entries of a unit once, and finds for ascending addresses the function and the
+ * inlined calls around each. Skips entries whose code contains none of the addresses. */
 
 #include "dwarf/unit.h"
 
 #include <stdlib.h>
 
-#define MAX_DEPTH 1024 /* of entries; deeper ones belong to the one at this depth */
+#define MAX_DEPTH 1024 /* of nested entries; deeper ones count as those at this depth */
 #define MAX_CALLS (UINT32_C (1) << 24)
 
-/* What is read of a function or an inlined call. */
+/* The attributes of a function or an inlined call. */
 typedef struct
 {
   bool has_low;
@@ -24,12 +24,12 @@ typedef struct
   uint64_t call_line;
 } CodeEntry;
 
-/* The call whose ranges are gone through now. */
+/* The call whose ranges are being read. */
 typedef struct
 {
   Functions *functions;
-  uint32_t call;   /* its index, once it holds an address */
-  uint32_t parent; /* which an inlined one must be directly in */
+  uint32_t call;   /* its index, once it contains an address */
+  uint32_t parent; /* the call that must directly contain an inlined one */
   bool is_inlined;
   uint64_t entry;
   const CodeEntry *code;
@@ -85,7 +85,8 @@ find_first (const Functions *self, uint64_t start)
   return low;
 }
 
-/* A function holds what no other one holds more closely; an inlined call what its caller holds. */
+/* A function contains the addresses that no narrower one contains; an inlined call only those
+ * that its caller contains. */
 static void
 claim_range (void *closure, uint64_t start, uint64_t end)
 {
@@ -169,7 +170,7 @@ read_code_entry (Cursor *cursor,
     }
 }
 
-/* The index of the call if it holds any address, else 0. */
+/* The index of the call if it contains any address, else 0. */
 static uint32_t
 claim_code (Functions *self, Unit *unit, const Unit *skeleton, Claim *claim)
 {
@@ -209,7 +210,8 @@ skip_entry (Cursor *cursor, const Unit *unit, const Abbrev *abbrev, const Attrib
     sysprof_dwarf_skip_value (cursor, unit, specs[i].form);
 }
 
-/* The call that the children of a function or an inlined call lie in; 0 = none that matters. */
+/* The call that contains the children of this function or inlined call; 0 = none with an
+ * address. */
 static uint32_t
 enter_code (Functions *self,
             Unit *unit,
@@ -227,7 +229,7 @@ enter_code (Functions *self,
   };
 
   if (!claim.is_inlined)
-    claim.parent = 0; /* a function inside another one: code of its own */
+    claim.parent = 0; /* a nested function: its code is its own */
   else if (self->call[around].depth >= DWARF_MAX_INLINES - 1)
     {
       self->is_over_limit = true;
@@ -241,7 +243,7 @@ sysprof_dwarf_functions_find (Functions *self, Unit *unit, Unit *skeleton)
 {
   const Section *section = sysprof_dwarf_file_section (unit->file, SECTION_INFO);
   AbbrevTable *abbrevs = sysprof_dwarf_file_abbrevs (unit->file, unit->abbrev_offset);
-  uint32_t around[MAX_DEPTH]; /* by depth: the call in which entries lie */
+  uint32_t around[MAX_DEPTH]; /* by depth: the call that contains the entries */
   size_t depth = 0;
   Cursor cursor;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Line tables, versions 2 to 5. The program is run once per unit and writes no table: each of its rows is held against
- * the addresses that were asked for. */
+/* Reads line tables, versions 2 to 5. The line program runs once per unit and writes no table:
+ * each row is compared with the requested addresses. */
 
 #include "dwarf/unit.h"
 
 #include <stdlib.h>
 
-#define MAX_FORMATS 16 /* of an entry of version 5; the standard has 5 contents */
+#define MAX_FORMATS 16 /* of an entry in version 5; the standard has 5 content types */
 
 typedef struct
 {
@@ -34,7 +34,7 @@ take_formats (Cursor *cursor, Format formats[MAX_FORMATS])
   return cursor->is_bad ? 0 : n;
 }
 
-/* The directories or the files of version 5. */
+/* Reads the directories or files of version 5. */
 static bool
 take_entries (Cursor *cursor, const Unit *unit, LineFile **entries, size_t *n_entries)
 {
@@ -42,7 +42,7 @@ take_entries (Cursor *cursor, const Unit *unit, LineFile **entries, size_t *n_en
   size_t n_formats = take_formats (cursor, formats);
   uint64_t n = cursor_uleb128 (cursor);
 
-  /* Each takes a byte at least. */
+  /* Each has at least one byte. */
   if (cursor->is_bad || n > cursor_left (cursor) || (n > 0 && n_formats == 0))
     return false;
   *entries = calloc ((size_t) n + 1, sizeof (LineFile));
@@ -85,7 +85,7 @@ take_new_tables (LineTable *self, Cursor *cursor, const Unit *unit)
   return is_sound && take_entries (cursor, unit, &self->file, &self->n_files);
 }
 
-/* Of one more file; what a program defines is added the same way. */
+/* Adds a file. A program may define files, which are added the same way. */
 static bool
 append_file (LineTable *self, const char *name, uint64_t directory)
 {
@@ -141,7 +141,7 @@ sysprof_dwarf_lines_read (LineTable *self, Unit *unit)
   const uint8_t *end;
   uint64_t header_length;
   uint16_t version;
-  Unit sizes = *unit; /* the table has a format of its own */
+  Unit sizes = *unit; /* the table has its own offset size */
 
   *self = (LineTable){ .unit = unit };
   if (!root->has_lines)
@@ -171,7 +171,7 @@ sysprof_dwarf_lines_read (LineTable *self, Unit *unit)
   header.end = self->program.at;
   self->min_length = cursor_u8 (&header);
   self->max_operations = version >= 4 ? cursor_u8 (&header) : 1;
-  cursor_skip (&header, 1); /* whether rows are statements at first */
+  cursor_skip (&header, 1); /* initial value of is_stmt */
   self->line_base = (int8_t) cursor_u8 (&header);
   self->line_range = cursor_u8 (&header);
   self->opcode_base = cursor_u8 (&header);
@@ -202,7 +202,7 @@ sysprof_dwarf_lines_clear (LineTable *self)
 typedef struct
 {
   uint64_t address;
-  uint64_t operation; /* in an instruction word, of machines that have several in one */
+  uint64_t operation; /* in an instruction word, for VLIW machines */
   uint64_t file;
   uint64_t line;
 } Registers;
@@ -211,14 +211,15 @@ typedef struct
 {
   const uint64_t *addresses; /* [n] ascending */
   size_t n;
-  size_t at; /* where the last range ended */
+  size_t at; /* index after the last range */
   LineRow *rows;
-  /* Around where the last range was: in between is none of the addresses. Mostly the next range is there, too. */
+  /* No address is between these two addresses around the last range. Mostly the next range is
+   * between them, too. */
   uint64_t gap_begin;
   uint64_t gap_end;
 } Wanted;
 
-/* The row holds from its address up to the next one. */
+/* A row is valid from its address up to the next row. */
 static void
 use_range (Wanted *wanted, const Registers *row, uint64_t end)
 {
@@ -278,7 +279,7 @@ typedef enum
 {
   STEP_ON,
   STEP_ROW,
-  STEP_END, /* of a sequence */
+  STEP_END, /* the end of a sequence */
 } Step;
 
 static Step
@@ -306,14 +307,14 @@ run_extended (LineTable *self, Cursor *program, Registers *registers)
     case DW_LNE_DEFINE_FILE:
       name = cursor_string (&operands);
       if (name != NULL && !self->counts_from_zero)
-        (void) take_old_file (self, &operands, name); /* else it has no name */
+        (void) take_old_file (self, &operands, name); /* else the file has no name */
       return STEP_ON;
     default:
       return STEP_ON;
     }
 }
 
-/* What opcodes do that stand for a row: most of all steps are such. */
+/* Precomputed effects of the special opcodes, which are most of all steps. */
 typedef struct
 {
   uint8_t operations[256];
@@ -333,7 +334,7 @@ list_special_opcodes (const LineTable *self, SpecialOpcodes *special)
     }
 }
 
-/* Of an opcode that is not special. */
+/* Runs an opcode that is not special. */
 static Step
 run_step (LineTable *self, uint8_t opcode, Cursor *program, Registers *registers)
 {
@@ -421,7 +422,7 @@ sysprof_dwarf_lines_path (const LineTable *self, uint64_t file)
   char *path, *at;
 
   if (!self->counts_from_zero)
-    file--; /* and 0 is none */
+    file--; /* 0 means no file */
   if (file >= self->n_files || self->file[file].name == NULL)
     return NULL;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of functions and where they are written: an entry of code mostly says only which other entry it comes from. */
+/* Finds the name of a function and its declaration: most entries of code only refer to another
+ * entry. */
 
 #include "dwarf/unit.h"
 
@@ -10,7 +11,7 @@ typedef struct
   const char *plain;
   bool has_file;
   uint64_t file;
-  uint64_t line; /* 0 = it does not say */
+  uint64_t line; /* 0 = not in the entry */
   Value origin;  /* or specification */
 } NameEntry;
 
@@ -68,7 +69,8 @@ read_name_entry (Unit *unit, uint64_t offset, uint64_t *work, NameEntry *entry)
   return true;
 }
 
-/* What an entry leaves out its origin says: each of name, file and line is that of the first who has it. */
+/* If an attribute is missing, it is that of the origin. Each of name, file and line comes from
+ * the first entry that has it. */
 FunctionFacts
 sysprof_dwarf_function_facts (Unit *unit, uint64_t offset, uint64_t *work)
 {
@@ -95,7 +97,7 @@ sysprof_dwarf_function_facts (Unit *unit, uint64_t offset, uint64_t *work)
           (facts.name != NULL && facts.decl_line != 0 && facts.decl_unit != NULL))
         break;
 
-      (void) sysprof_dwarf_unit_root (unit); /* has the bases of its strings */
+      (void) sysprof_dwarf_unit_root (unit); /* reads the bases of its strings */
       if (!sysprof_dwarf_value_reference (&entry.origin, unit, &unit, &offset))
         break;
       (void) sysprof_dwarf_unit_root (unit);

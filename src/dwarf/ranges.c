@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lists of ranges: .debug_ranges up to version 4, .debug_rnglists since. */
+/* Reads lists of ranges: .debug_ranges up to version 4, .debug_rnglists since version 5. */
 
 #include "dwarf/unit.h"
 
@@ -29,7 +29,7 @@ read_old_list (Unit *unit, uint64_t base, uint64_t offset, RangeFunc func, void 
   return n;
 }
 
-/* One entry of a list; FALSE at its end. */
+/* Reads an entry of a list; FALSE at its end. */
 static bool
 take_range (Cursor *cursor, Unit *unit, uint64_t *base, uint64_t *start, uint64_t *end)
 {
@@ -68,7 +68,7 @@ take_range (Cursor *cursor, Unit *unit, uint64_t *base, uint64_t *start, uint64_
       *end = *start + cursor_uleb128 (cursor);
       return true;
     default:
-      return false; /* the end, or what cannot be read on */
+      return false; /* the end, or an unknown entry */
     }
 }
 
@@ -98,7 +98,7 @@ sysprof_dwarf_for_each_range (Unit *unit,
 
   if (unit->version < 5)
     {
-      /* In split units offsets count from where the skeleton says. */
+      /* In split units, offsets are relative to a base in the skeleton. */
       if (unit->file->is_split &&
           __builtin_add_overflow (offset, skeleton->ranges_base, &offset))
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parts of the reader that know each other: files with their sections, units, abbreviations, values of attributes. */
+/* The internal types of this module: files with their sections, units, abbreviations, values of
+ * attributes. */
 
 #pragma once
 
@@ -26,27 +27,28 @@ typedef enum
 
 typedef struct
 {
-  uint8_t *bytes; /* [size], a NUL behind; NULL = not there */
+  uint8_t *bytes; /* [size], terminated with NUL; NULL = missing */
   uint64_t size;
   bool is_read;
-  bool is_over_limit; /* it is there, and larger than is read */
+  bool is_over_limit; /* the section exists, but is over the size limit */
 } Section;
 
 /* --- abbreviations (abbrev.c) --- */
 
 typedef struct
 {
-  uint16_t name; /* what does not fit is none that we read: 0 */
+  uint16_t name; /* 0 = an attribute that is not read */
   uint16_t form;
   int64_t constant; /* of DW_FORM_IMPLICIT_CONST */
 } AttributeSpec;
 
-/* How an entry is skipped: bytes, addresses, offsets, where all its forms have a fixed size. */
+/* The size of an entry, to skip it: numbers of bytes, addresses and offsets, if all its forms
+ * have a fixed size. */
 typedef struct
 {
   uint64_t code;
   uint32_t tag;
-  uint32_t first; /* attribute */
+  uint32_t first; /* index of the first attribute */
   uint32_t n;
   uint32_t fixed_bytes;
   uint16_t fixed_addresses;
@@ -57,15 +59,15 @@ typedef struct
 
 typedef struct
 {
-  uint64_t offset; /* in .debug_abbrev */
+  uint64_t offset; /* of the table in .debug_abbrev */
   Abbrev *row;     /* [n] by code */
   size_t n;
   AttributeSpec *attribute;
-  uint32_t n_users; /* who goes through a unit with it */
+  uint32_t n_users; /* number of readers: the table must stay in the cache */
   uint64_t last_use;
 } AbbrevTable;
 
-#define N_ABBREV_TABLES 64 /* that are kept of one file */
+#define N_ABBREV_TABLES 64 /* of one file in the cache */
 
 /* --- files (file.c) --- */
 
@@ -75,22 +77,22 @@ typedef struct Unit Unit;
 /* *Owned* by Dwarf. */
 struct DwarfFile
 {
-  uint32_t number; /* no two files of a Dwarf have the same */
+  uint32_t number; /* unique within a Dwarf */
   ElfImage *image;
   bool owns_image;
-  bool is_split; /* sections are named .debug_….dwo */
+  bool is_split; /* sections have names like .debug_info.dwo */
   bool is_swapped;
   DwarfFile *supplement; /* borrowed; or NULL */
-  DwarfFile *main;       /* of split units: where .debug_addr is; or NULL */
+  DwarfFile *main;       /* of split units: the file with .debug_addr; or NULL */
   Section section[N_SECTIONS];
   Unit *units; /* [n_units] by offset */
   size_t n_units;
   AbbrevTable abbrevs[N_ABBREV_TABLES];
   uint64_t clock;
-  uint64_t abbrev_work; /* bytes of .debug_abbrev that were gone through */
+  uint64_t abbrev_work; /* bytes of .debug_abbrev that were decoded */
 };
 
-/* What the root entry of a unit says. */
+/* The attributes of a unit's root entry. */
 typedef struct
 {
   bool is_read;
@@ -114,7 +116,7 @@ struct Unit
 {
   DwarfFile *file;
   uint64_t offset;  /* of the header in .debug_info */
-  uint64_t entries; /* of the root entry */
+  uint64_t entries; /* offset of the root entry */
   uint64_t end;
   uint64_t abbrev_offset;
   uint64_t dwo_id;
@@ -122,8 +124,8 @@ struct Unit
   uint8_t type;
   uint8_t address_size;
   bool is_64;     /* offsets have 8 bytes */
-  bool is_ranged; /* .debug_aranges names it */
-  /* Where its part of a section begins: 0 but in packages. */
+  bool is_ranged; /* listed in .debug_aranges */
+  /* The start of its part of each section: 0 except in packages. */
   uint64_t strings_base;
   uint64_t addresses_base;
   uint64_t ranges_base;
@@ -135,12 +137,12 @@ struct Unit
 
 typedef struct
 {
-  uint16_t form; /* 0 = not there */
+  uint16_t form; /* 0 = missing */
   uint64_t number;
   const char *string; /* of DW_FORM_STRING */
 } Value;
 
-/* One entry of the tree, where the cursor is. */
+/* The entry at the cursor. */
 typedef struct
 {
   const Abbrev *abbrev; /* NULL = end of siblings */
@@ -154,23 +156,24 @@ sysprof_dwarf_unit_offset_size (const Unit *unit)
   return unit->is_64 ? 8 : 4;
 }
 
-/* The sections are read when they are first asked for; what cannot be read is empty. */
+/* Sections are read at their first use; a section that cannot be read is empty. */
 const Section *sysprof_dwarf_file_section (DwarfFile *self, SectionId id);
 Cursor sysprof_dwarf_file_cursor (DwarfFile *self, SectionId id, uint64_t offset);
 ElfStatus sysprof_dwarf_file_init (DwarfFile *self, ElfImage *image, bool is_split);
 void sysprof_dwarf_file_clear (DwarfFile *self);
 /* Reads the headers of all units. */
 ElfStatus sysprof_dwarf_file_find_units (DwarfFile *self);
-/* The unit that holds `offset`, or NULL. */
+/* The unit that contains `offset`, or NULL. */
 Unit *sysprof_dwarf_file_find_unit (DwarfFile *self, uint64_t offset);
-/* The unit of a package by its id; FALSE if it is not there. */
+/* A unit of a package by its ID; FALSE if there is none. */
 bool sysprof_dwarf_file_find_packaged (DwarfFile *self, uint64_t dwo_id);
-/* 4 or 12 bytes; FALSE where it is none. `*end` is cut to the cursor's. */
+/* A length of 4 or 12 bytes; FALSE if it is invalid. `*end` is limited to the cursor's. */
 bool sysprof_dwarf_take_length (Cursor *cursor, bool *is_64, const uint8_t **end);
 
-/* Whether so much of .debug_abbrev may be gone through once more: units are free to share or to overlap. */
+/* Whether this many bytes of .debug_abbrev may still be decoded: units may share tables or
+ * overlap. */
 bool sysprof_dwarf_file_may_read_abbrevs (DwarfFile *self, uint64_t n_bytes);
-/* NULL where the table contradicts itself or there is no memory. */
+/* NULL if the table is invalid or there is no memory. */
 AbbrevTable *sysprof_dwarf_file_abbrevs (DwarfFile *self, uint64_t offset);
 const Abbrev *sysprof_dwarf_abbrevs_find (const AbbrevTable *self, uint64_t code);
 void sysprof_dwarf_abbrevs_clear (AbbrevTable *self);
@@ -185,7 +188,7 @@ void sysprof_dwarf_skip_value (Cursor *cursor, const Unit *unit, uint16_t form);
 const char *sysprof_dwarf_value_string (const Value *value, const Unit *unit);
 bool sysprof_dwarf_value_address (const Value *value, const Unit *unit, uint64_t *address);
 bool sysprof_dwarf_address_at (const Unit *unit, uint64_t index, uint64_t *address);
-/* The entry a reference leads to, and its unit. */
+/* The entry that a reference refers to, and its unit. */
 bool
 sysprof_dwarf_value_reference (const Value *value, Unit *unit, Unit **target, uint64_t *offset);
 static inline bool
@@ -203,8 +206,8 @@ const Root *sysprof_dwarf_unit_root (Unit *unit);
 
 typedef void (*RangeFunc) (void *closure, uint64_t start, uint64_t end);
 
-/* Calls `func` for each range of an entry's DW_AT_ranges; `skeleton` is `unit` but for split units. Returns the number of
- * entries that were looked at. */
+/* Calls `func` for each range of an entry's DW_AT_ranges. `skeleton` is `unit` except for split
+ * units. Returns the number of entries read. */
 uint64_t sysprof_dwarf_for_each_range (Unit *unit,
                                        const Unit *skeleton,
                                        uint16_t form,
@@ -220,7 +223,7 @@ typedef struct
   uint64_t directory;
 } LineFile;
 
-/* The table of one unit. */
+/* The line table of one unit. */
 typedef struct
 {
   Unit *unit;
@@ -248,22 +251,23 @@ typedef struct
 
 bool sysprof_dwarf_lines_read (LineTable *self, Unit *unit);
 void sysprof_dwarf_lines_clear (LineTable *self);
-/* Runs the program: for each of the ascending addresses its row. Returns the number of steps, at most `most`. */
+/* Runs the program and stores the row for each of the ascending addresses. Returns the number
+ * of steps, at most `most`. */
 uint64_t sysprof_dwarf_lines_run (LineTable *self,
                                   const uint64_t *addresses,
                                   size_t n,
                                   uint64_t most,
                                   LineRow *rows);
-/* The file's name with its directories, in fresh memory; NULL if there is none. */
+/* The file's path in new memory; NULL if there is none. */
 char *sysprof_dwarf_lines_path (const LineTable *self, uint64_t file);
 
 /* --- functions (functions.c) --- */
 
-/* A function, or an inlined call, that holds at least one of the addresses. */
+/* A function or inlined call that contains at least one of the addresses. */
 typedef struct
 {
   uint32_t parent; /* 0 = none */
-  uint32_t depth;  /* inlined calls around it */
+  uint32_t depth;  /* number of inlined calls around it */
   bool is_inlined;
   uint64_t entry; /* offset in .debug_info */
   uint32_t call_file;
@@ -280,25 +284,24 @@ typedef struct
   Call *call; /* [n_calls], 0 is none */
   size_t n_calls;
   size_t capacity;
-  uint64_t work; /* steps that were made, and the most */
+  uint64_t work; /* steps made, and their limit */
   uint64_t most_work;
   bool has_no_memory;
-  bool is_over_limit; /* inlined calls lie in each other deeper than is read */
+  bool is_over_limit; /* inlined calls are nested too deeply */
 } Functions;
 
-/* `skeleton` has the addresses of split units; else it is `unit`. */
+/* `skeleton` has the addresses of split units; otherwise it equals `unit`. */
 void sysprof_dwarf_functions_find (Functions *self, Unit *unit, Unit *skeleton);
 
 /* --- names (names.c) --- */
 
 typedef struct
 {
-  const char *name; /* linkage name where there is one; NULL = none */
-  Unit *
-      decl_unit; /* whose line table numbers `decl_file`; NULL = nobody says where it is written */
+  const char *name; /* linkage name if there is one; NULL = none */
+  Unit *decl_unit;  /* the unit whose line table defines `decl_file`; NULL = unknown */
   uint64_t decl_file;
   uint64_t decl_line;
 } FunctionFacts;
 
-/* Of the function at `entry`. Adds its steps to `*work`. */
+/* Reads the entry of a function. Adds its steps to `*work`. */
 FunctionFacts sysprof_dwarf_function_facts (Unit *unit, uint64_t entry, uint64_t *work);

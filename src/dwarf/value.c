@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Values of attributes in all forms, and what the root entry of a unit says. */
+/* Reads the values of attributes in all forms, and the root entry of a unit. */
 
 #include "dwarf/unit.h"
 
@@ -16,7 +16,7 @@ sysprof_dwarf_take_value (Cursor *cursor,
     {
       uint64_t real = cursor_uleb128 (cursor);
 
-      /* Another indirection, or a constant that stands nowhere, makes no sense. */
+      /* Another indirection, or a constant without a value here, is invalid. */
       if (real > UINT16_MAX || real == DW_FORM_INDIRECT || real == DW_FORM_IMPLICIT_CONST)
         {
           cursor_fail (cursor);
@@ -112,7 +112,7 @@ sysprof_dwarf_take_value (Cursor *cursor,
       cursor_skip (cursor, cursor_uleb128 (cursor));
       break;
     default:
-      cursor_fail (cursor); /* its size is not known */
+      cursor_fail (cursor); /* of unknown size */
       break;
     }
 }
@@ -126,7 +126,7 @@ skip_leb128 (Cursor *cursor)
     (void) cursor_uleb128 (cursor);
 }
 
-/* The forms that most entries have, and for the rest what taking them does. */
+/* Skips the most common forms quickly; the others are read. */
 void
 sysprof_dwarf_skip_value (Cursor *cursor, const Unit *unit, uint16_t form)
 {
@@ -190,10 +190,10 @@ string_at (DwarfFile *file, SectionId id, uint64_t offset)
 
   if (section == NULL || offset >= section->size)
     return NULL;
-  return (const char *) section->bytes + offset; /* a NUL stands behind the section */
+  return (const char *) section->bytes + offset; /* the section is terminated with NUL */
 }
 
-/* Number `index` of the offsets in a table of this unit. */
+/* The string at index `index` in the unit's table of offsets. */
 static const char *
 string_of_index (const Unit *unit, uint64_t index)
 {
@@ -297,7 +297,8 @@ sysprof_dwarf_value_reference (const Value *value, Unit *unit, Unit **target, ui
 
 #define MAX_ROOT_VALUES 64
 
-/* Strings and addresses by index can only be told when the bases are known, which may come behind them. */
+/* Strings and addresses by index can only be resolved once the bases are known, which may
+ * follow them. */
 static void
 use_bases (Unit *unit, const Value *values, const uint16_t *names, size_t n)
 {
@@ -324,7 +325,7 @@ use_bases (Unit *unit, const Value *values, const uint16_t *names, size_t n)
         break;
       }
 
-  /* The tables of a split unit begin behind the header of its part. */
+  /* The tables of a split unit start after the header of its part. */
   if (unit->file->is_split && unit->version >= 5)
     {
       if (!has_strings)
@@ -373,7 +374,8 @@ use_root_value (Unit *unit, uint16_t name, const Value *value, Value *high)
     }
 }
 
-/* The abbreviation without its whole table, which is not needed unless the unit is: mostly it is the first. */
+/* Finds the abbreviation without decoding its table, which is only needed if the unit is read:
+ * mostly it is the first. */
 static bool
 find_root_abbrev (Unit *unit, uint64_t code, Cursor *cursor)
 {
@@ -446,7 +448,8 @@ sysprof_dwarf_unit_root (Unit *unit)
   if (!root->has_pc || high.form == 0)
     root->high_pc = 0;
   else if (sysprof_dwarf_value_is_address (&high))
-    (void) sysprof_dwarf_value_address (&high, unit, &root->high_pc); /* else 0: no range */
+    /* otherwise 0: no range */
+    (void) sysprof_dwarf_value_address (&high, unit, &root->high_pc);
   else if (__builtin_add_overflow (root->low_pc, high.number, &root->high_pc))
     root->high_pc = 0;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The link to the file in which dwz puts what several files' debug information shares: .gnu_debugaltlink (name, NUL, build id), or
- * .debug_sup of DWARF 5, which that file has as well (section 7.3.6 of the standard). */
+/* Reads the link to the supplementary file, into which dwz moves debug information that several
+ * files share: .gnu_debugaltlink (name, NUL, build ID), or .debug_sup of DWARF 5, which the
+ * supplementary file has, too (section 7.3.6 of the standard). */
 
 #include "elf/image.h"
 
@@ -44,7 +45,7 @@ parse_debug_sup (Bytes *cursor, bool is_supplement, Link *link)
   return sysprof_bytes_take (cursor, link->size, &link->id);
 }
 
-/* `*bytes` is fresh memory with what the cursor goes through. */
+/* `*bytes` receives the memory that the cursor refers to; the caller frees it. */
 static ElfStatus
 read_link_section (ElfImage *image, const char *name, uint8_t **bytes, Bytes *cursor)
 {

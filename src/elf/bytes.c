@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads a file or memory with bounds checks, and integers and strings from the result. */
+
 #include "elf/bytes.h"
 
 #include <errno.h>
@@ -29,7 +31,7 @@ sysprof_elf_source_read (const ElfSource *self, uint64_t offset, void *into, siz
       if (n < 0)
         return ELF_IO_ERROR;
       if (n == 0)
-        return ELF_TRUNCATED; /* it became shorter since we asked for its size */
+        return ELF_TRUNCATED; /* the file has become shorter since its size was read */
 
       at += n;
       offset += (uint64_t) n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where bytes nobody vouches for come from, and a cursor over them that knows its end. */
+/* Sources of untrusted bytes, and a bounded cursor over them. */
 
 #pragma once
 
@@ -17,11 +17,11 @@ typedef struct
   uint64_t size;         /* bytes */
 } ElfSource;
 
-/* All `size` bytes at `offset`, or none. */
+/* Reads all `size` bytes at `offset`, or none. */
 ElfStatus
 sysprof_elf_source_read (const ElfSource *self, uint64_t offset, void *into, size_t size);
 
-/* The same into fresh memory with a NUL behind the last byte; free with free(). Refuses more
+/* The same into new memory, with a NUL after the last byte; free with free(). Fails for more
  * than `limit` bytes before it allocates. */
 ElfStatus sysprof_elf_source_read_new (const ElfSource *self,
                                        uint64_t offset,
@@ -32,9 +32,9 @@ ElfStatus sysprof_elf_source_read_new (const ElfSource *self,
 typedef struct
 {
   const uint8_t *at;
-  const uint8_t *end; /* first byte behind */
-  bool is_64;         /* what sysprof_bytes_word() takes */
-  bool is_swapped;    /* integers are of the other byte order */
+  const uint8_t *end; /* exclusive */
+  bool is_64;         /* size of the words that sysprof_bytes_word() takes */
+  bool is_swapped;    /* integers have the other byte order */
 } Bytes;
 
 static inline size_t
@@ -43,7 +43,7 @@ sysprof_bytes_left (const Bytes *self)
   return (size_t) (self->end - self->at);
 }
 
-/* Each takes its value from the front and says whether it was there. */
+/* Each takes its value from the front. FALSE: there are not enough bytes. */
 bool sysprof_bytes_u8 (Bytes *self, uint8_t *value);
 bool sysprof_bytes_u16 (Bytes *self, uint16_t *value);
 bool sysprof_bytes_u32 (Bytes *self, uint32_t *value);
@@ -54,7 +54,7 @@ bool sysprof_bytes_sleb128 (Bytes *self, int64_t *value);
 bool sysprof_bytes_take (Bytes *self, size_t size, const uint8_t **bytes);
 bool sysprof_bytes_string (Bytes *self, const char **string); /* NUL within the bytes */
 
-/* Values at a place that was checked before. */
+/* Values at an address that the caller has checked. */
 static inline uint16_t
 sysprof_bytes_peek_u16 (const uint8_t *at, bool is_swapped)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a maker of unwind tables asks a file for: where its code is, and its call-frame sections whole. */
+/* Finds the code of a file and its call-frame sections, for building unwind tables. */
 
 #include "elf/image.h"
 
@@ -36,7 +36,7 @@ sysprof_elf_image_entry (const ElfImage *image)
   return image->entry;
 }
 
-/* A segment that claims more than the file has is code as far as the file goes. */
+/* A segment that is larger than the file is code up to the end of the file. */
 static bool
 is_code (const ElfImage *image, const ElfSegment *segment, ElfCode *code)
 {
@@ -61,7 +61,7 @@ compare_code (const void *a, const void *b)
   return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* What overlaps belongs to the first. */
+/* Of overlapping ranges, the first keeps the common part. */
 static size_t
 sort_apart (ElfCode *code, size_t n)
 {
@@ -95,7 +95,7 @@ sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most)
   return sort_apart (code, n);
 }
 
-/* The part of an executable section that its segment has bytes for. */
+/* The part of an executable section that is in the file and in its segment. */
 static bool
 is_text (const ElfImage *image, const ElfSection *section, ElfCode *text)
 {
@@ -168,9 +168,9 @@ sysprof_elf_image_read_code (ElfImage *image, uint64_t start, uint64_t end, uint
 }
 
 #define ENCODING_PC_REL_SDATA4 \
-  0x1b /* of the pointer to .eh_frame, in all files that linkers write */
+  0x1b /* encoding of the pointer to .eh_frame: the same in all files of common linkers */
 
-/* Version, three encodings, and the address of .eh_frame relative to the field itself. */
+/* Version, three encodings, and the address of .eh_frame, relative to the field itself. */
 static ElfStatus
 find_by_segment (ElfImage *image, uint64_t *address)
 {

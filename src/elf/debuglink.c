@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads .gnu_debuglink, the name and checksum of a separate debug file. */
+
 #include "elf/image.h"
 
 #include <errno.h>
@@ -27,7 +29,7 @@ sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc)
   if (status != ELF_OK)
     return status;
 
-  /* Name, NUL, zeroes up to a multiple of 4, CRC. */
+  /* Name, NUL, zeros up to a multiple of 4, CRC. */
   cursor = sysprof_elf_image_cursor (image, bytes, size);
   status = ELF_CORRUPT;
   if (!sysprof_bytes_string (&cursor, &link))

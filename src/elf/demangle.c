@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Mangled names come from files that nobody vouches for: a short one can ask for an endless text by repeating
- * substitutions of substitutions. libiberty bounds its recursion, not its output; the callback does, and leaves
- * by longjmp, which is safe because the demanglers keep their state on the stack. The one for D has no callback:
- * there the length is estimated before. */
+/* Demangles symbols. Mangled names are untrusted: a short one can expand to an endless text by
+ * substituting substitutions repeatedly. libiberty limits its recursion but not its output. So
+ * the output callback limits the output, and leaves by longjmp(). That is safe because the
+ * demanglers keep their state on the stack. The demangler for D has no callback; for D, the
+ * length is estimated first. */
 
 #include "elf/elf.h"
 
 #if __has_include(<libiberty/demangle.h>)
 #  include <libiberty/demangle.h>
-#else /* where libiberty comes with the headers of binutils, as in Fedora */
+#else /* libiberty comes with the headers of binutils, as in Fedora */
 #  include <demangle.h>
 #endif
 #include <setjmp.h>
@@ -17,8 +18,8 @@
 #include <string.h>
 
 #define MAX_NAME   (64 * 1024)
-#define MAX_OUTPUT (16 * 1024) /* the longest names of libraries have some 2,000 */
-#define MAX_D_SIZE (64 * 1024) /* what a D name may come to, guessed high */
+#define MAX_OUTPUT (16 * 1024) /* the longest names in common libraries have about 2,000 */
+#define MAX_D_SIZE (64 * 1024) /* upper estimate of a D name's length */
 #define OPTIONS    (DMGL_PARAMS | DMGL_ANSI)
 
 typedef struct
@@ -59,7 +60,8 @@ static char *
 demangle_bounded (DemangleFunc demangle, const char *name)
 {
   Output *output =
-      calloc (1, sizeof *output); /* not a local: those are undefined behind a longjmp */
+      /* not a local variable: these are undefined after longjmp() */
+      calloc (1, sizeof *output);
   char *text = NULL;
 
   if (output == NULL)
@@ -77,8 +79,8 @@ demangle_bounded (DemangleFunc demangle, const char *name)
   return text;
 }
 
-/* The number behind the Q at `at`, in base 26: upper case digits, the last one lower case. How many letters it has,
- * 0 if it is no back reference. */
+/* Decodes the number after the Q at `at`: base 26, upper case digits, the last one lower case.
+ * Returns the number of letters; 0 if it is not a back reference. */
 static size_t
 read_back_reference (const char *name, size_t at, size_t *distance)
 {
@@ -92,12 +94,12 @@ read_back_reference (const char *name, size_t at, size_t *distance)
   return *distance > 0 && *distance < at ? i - at : 0;
 }
 
-/* No more than the letters that the name has when its back references are written out: each stands for an
- * identifier, or for a type that lies somewhere between where it points and where it stands. */
+/* Whether the name is short after expanding its back references. Each stands for an identifier,
+ * or for a type somewhere between its target and itself. */
 static bool
 is_short_d (const char *name, size_t size)
 {
-  size_t *sum = calloc (size + 1, sizeof *sum); /* of the letters before */
+  size_t *sum = calloc (size + 1, sizeof *sum); /* of all letters before */
   bool is_short;
 
   if (sum == NULL)
@@ -155,7 +157,7 @@ sysprof_elf_demangle (const char *name)
 
   if (name[1] == 'Z')
     {
-      /* Old Rust names look like C++ ones with a hash at the end. */
+      /* Legacy Rust names look like C++ names with a hash at the end. */
       text = demangle_bounded (rust_demangle_callback, name);
       if (text == NULL)
         text = demangle_bounded (cplus_demangle_v3_callback, name);

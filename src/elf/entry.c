@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Recognizes where processes and threads begin in files that do not name it.
+/* Recognizes the code where processes and threads begin, in files without symbols for it.
  *
- * A whole stack ends in the code that the C library runs before main() or before a thread's first function.
- * Distributions strip the C library: its exported functions keep their names, but __libc_start_call_main and
- * start_thread, which such stacks end in, are static. They are recognized by what they do:
+ * A complete stack ends in the code that the C library runs before main() or before a thread's
+ * first function. Distributions strip the C library: its exported functions keep their names,
+ * but __libc_start_call_main and start_thread, which are in such stacks, are static. They are
+ * recognized by what they do:
  *
- *   - code whose call-frame entry says that it was called by nobody: the child's side of clone and clone3,
+ *   - code whose call-frame entry marks it as outermost: the child's side of clone and clone3,
  *     and _start;
  *   - the function at the file's entry point;
- *   - a function that __libc_start_main calls directly and that calls _setjmp and exit: it sets up
- *     cancellation, calls main, and ends the process with its result;
- *   - a function that calls _setjmp, __ctype_init and __call_tls_dtors: a thread's first function sets up
- *     its locale tables, runs, and destroys its thread-local objects; nothing else does all three.
+ *   - a function that __libc_start_main calls directly and that calls _setjmp and exit: it sets
+ *     up cancellation, calls main, and ends the process with its result;
+ *   - a function that calls _setjmp, __ctype_init and __call_tls_dtors: a thread's first
+ *     function sets up its locale tables, runs, and destroys its thread-local objects. No other
+ *     function makes these three calls.
  *
- * The callees are exported (or PRIVATE) names of the library; bounds come from its call-frame table. A function
- * that only resembles these would have to do the same calls in the file that defines __libc_start_main.
- * What is not recognized stays an ordinary nameless address. Machines other than x86-64, i386 and AArch64: the
- * first two rules only. */
+ * The callees are exported (or PRIVATE) names of the library; the bounds of functions come from
+ * its call-frame table. A different function would have to make the same calls, and be in the
+ * file that defines __libc_start_main. Code that is not recognized is an ordinary address
+ * without a name. On machines other than x86-64, i386 and AArch64, only the first two rules
+ * apply. */
 
 #include "elf/frames.h"
 #include "elf/image.h"
 
 #include <stdlib.h>
 
-#define MAX_CODE       (16 * 1024) /* bytes of a function that are looked at */
+#define MAX_CODE       (16 * 1024) /* bytes of a function that are examined */
 #define MAX_ENTRY_CODE 128         /* bytes of an entry point without bounds */
-#define MAX_CALLEES    4           /* with the NO_NAME behind */
+#define MAX_CALLEES    4           /* including the NO_NAME at the end */
 
 #define NO_NAME ELF_N_ENTRY_NAMES
 
@@ -40,8 +43,9 @@ static const char *const entry_names[ELF_N_ENTRY_NAMES] = {
 
 typedef struct
 {
-  ElfEntryName caller;               /* that must call it directly, or NO_NAME */
-  ElfEntryName callees[MAX_CALLEES]; /* that it must all call directly, up to NO_NAME */
+  ElfEntryName caller; /* that must call the function directly, or NO_NAME */
+  /* that the function must all call directly; terminated by NO_NAME */
+  ElfEntryName callees[MAX_CALLEES];
 } EntryRule;
 
 static const EntryRule entry_rules[] = {
@@ -73,8 +77,8 @@ read_code (ElfImage *image, uint64_t start, uint64_t end, Code *code)
   return true;
 }
 
-/* The target of a direct call at `offset`. Bytes that only look like one lead nowhere in particular, and are
- * sorted out by asking for exact targets. */
+/* The target of a direct call at `offset`. Other bytes may look like a call, but their target
+ * is hardly ever one of the exact addresses that are compared. */
 static bool
 decode_call (const ElfImage *image, const Code *code, size_t offset, uint64_t *target)
 {
@@ -135,8 +139,9 @@ note_address_of_name (ElfImage *image, const char *name, uint64_t address)
       image->entry_names[i] = address;
 }
 
-/* Several names may stand for one address, and only one of them is kept among the symbols: so the addresses are
- * taken from the file's own dynamic table. Once per file: it may have many thousands of names. */
+/* Several names may have the same address, and only one of them is kept among the symbols. So
+ * the addresses are read from the file's dynamic symbol table, once per file, because it may
+ * have many thousands of names. */
 static void
 read_entry_names (ElfImage *image)
 {
@@ -231,7 +236,8 @@ sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uint64_t
   if (symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
     return false;
 
-  /* Who asks for many asks in ascending order: most are in the function of the one before. */
+  /* Callers look up many addresses in ascending order, so most are in the same function as the
+   * previous one. */
   if (address >= image->asked_start && address < image->asked_end)
     return image->is_asked_entry;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where functions begin and end, from the call-frame table that every file with exceptions or unwinding carries,
- * stripped or not.
+/* Finds the start and end of functions in the call-frame table, which is in every file with
+ * exceptions or unwinding, stripped or not.
  *
- * .eh_frame_hdr holds a sorted table of (first address, place of the entry); the entry (FDE) has the length, in
- * an encoding that its CIE names. Only the forms that linkers write are read: a table of 32-bit offsets from
- * the header. Source: LSB 5.0 core, chapter 10.6; DWARF 4, 6.4. */
+ * .eh_frame_hdr has a sorted table of (first address, address of the entry). The entry (FDE)
+ * has the length, in an encoding that its CIE defines. Only the form that linkers write is
+ * read: a table of 32-bit offsets from the header. Source: LSB 5.0 core, chapter 10.6; DWARF 4,
+ * 6.4. */
 
 #include "elf/frames.h"
 
@@ -19,8 +20,9 @@
 #define ENCODING_FORMAT          0x0f
 
 #define TABLE_OFFSET 12   /* version, three encodings, pointer, count: with 32-bit forms */
-#define MAX_ENTRY    4096 /* bytes of a CIE or FDE that are looked at */
-#define WINDOW_SIZE  (64 * 1024) /* read at once: what is asked for in turn is near */
+#define MAX_ENTRY    4096 /* bytes of a CIE or FDE that are examined */
+/* bytes read at once, because consecutive lookups are near each other */
+#define WINDOW_SIZE (64 * 1024)
 
 static ElfStatus
 load_header (ElfImage *self)
@@ -65,7 +67,7 @@ relative_address (const ElfImage *self, const uint8_t *at)
   return self->frame_header_address + (uint64_t) (int64_t) delta;
 }
 
-/* The table's last row that begins at or before `address`. */
+/* Finds the last row of the table that begins at or before `address`. */
 static bool
 find_row (const ElfImage *self, uint64_t address, uint64_t *start, uint64_t *fde_address)
 {
@@ -97,7 +99,7 @@ find_row (const ElfImage *self, uint64_t address, uint64_t *start, uint64_t *fde
 static ElfStatus
 read_through_window (ElfImage *self, uint64_t offset, size_t size, const uint8_t **bytes)
 {
-  uint64_t into = offset - self->frame_window_offset; /* huge where it lies before */
+  uint64_t into = offset - self->frame_window_offset; /* huge if it is before the window */
   uint64_t left = offset < self->source.size ? self->source.size - offset : 0;
   ElfStatus status;
 
@@ -123,7 +125,7 @@ read_through_window (ElfImage *self, uint64_t offset, size_t size, const uint8_t
   return ELF_OK;
 }
 
-/* The body of a CIE or FDE, behind its length. Valid until the next call. */
+/* The body of a CIE or FDE, after its length. Valid until the next call. */
 static ElfStatus
 read_entry (ElfImage *self, uint64_t address, Bytes *body)
 {
@@ -142,7 +144,7 @@ read_entry (ElfImage *self, uint64_t address, Bytes *body)
 
   *body = sysprof_elf_image_cursor (self, bytes, size);
   if (!sysprof_bytes_u32 (body, &length) || length == 0 || length == UINT32_MAX)
-    return ELF_CORRUPT; /* the 64-bit form is not used in .eh_frame */
+    return ELF_CORRUPT; /* .eh_frame does not use the 64-bit form */
   if (length < sysprof_bytes_left (body))
     body->end = body->at + length;
   return ELF_OK;
@@ -238,7 +240,8 @@ parse_cie (Bytes body, ElfFrameCommon *common)
   return true;
 }
 
-/* Do the first instructions, those for the function's first byte, say that there is no return address? */
+/* Whether the initial instructions, those for the function's first byte, mark the return
+ * address as undefined. */
 static bool
 begins_without_return (Bytes instructions, uint64_t return_column)
 {
@@ -267,15 +270,15 @@ begins_without_return (Bytes instructions, uint64_t return_column)
         if (!sysprof_bytes_uleb128 (&instructions, &operand))
           return false;
         break;
-      default: /* the next row of the table, or what entry code has no use for */
+      default: /* the next row of the table, or an instruction that entry code does not use */
         return false;
       }
 
   return false;
 }
 
-/* The FDE at an address and what its CIE says. A file has few CIEs, and most FDEs that are asked for in turn have
- * the same one. */
+/* Reads the FDE at an address and its CIE. A file has few CIEs, and consecutive FDEs mostly
+ * have the same one. */
 static ElfStatus
 read_fde (ElfImage *image, uint64_t address, Bytes *fde, const ElfFrameCommon **common)
 {
@@ -303,7 +306,7 @@ read_fde (ElfImage *image, uint64_t address, Bytes *fde, const ElfFrameCommon **
     return ELF_CORRUPT;
   image->cie_address = cie_address;
 
-  /* The window may have moved away from the entry. */
+  /* The window may have moved. */
   status = read_entry (image, address, fde);
   return status != ELF_OK || sysprof_bytes_u32 (fde, &cie_delta) ? status : ELF_CORRUPT;
 }
@@ -327,7 +330,8 @@ sysprof_elf_image_find_frame_entry (ElfImage *image, uint64_t address, FrameEntr
   if (status != ELF_OK)
     return status;
 
-  /* The first address is known from the table; the length has the same form, without sign or relation. */
+  /* The first address is in the table; the length has the same format, but is unsigned and
+   * absolute. */
   if (!take_encoded (&fde, common->encoding, &pointer) ||
       !take_encoded (&fde, common->encoding & ENCODING_FORMAT & 0x7, &range))
     return ELF_CORRUPT;

@@ -9,8 +9,8 @@ typedef struct
 {
   uint64_t start;
   uint64_t end;
-  bool
-      is_outermost; /* it says that nobody called this code: the return address is undefined throughout */
+  /* the entry marks the outermost function: the return address is undefined throughout */
+  bool is_outermost;
 } FrameEntry;
 
 ElfStatus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Header, segments, sections. What is missing or lies outside the file leaves the rest usable: a file
- * without section headers still has segments and a build id. */
+/* Reads the header, segments and sections. If a part is missing or outside the file, the rest
+ * is still usable: a file without section headers has segments and a build ID. */
 
 #include "elf/image.h"
 
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What differs between the classes. */
+/* Sizes that depend on the class. */
 #define HEADER_SIZE(is_64)  ((is_64) ? sizeof (Elf64_Ehdr) : sizeof (Elf32_Ehdr))
 #define SEGMENT_SIZE(is_64) ((is_64) ? sizeof (Elf64_Phdr) : sizeof (Elf32_Phdr))
 #define SECTION_SIZE(is_64) ((is_64) ? sizeof (Elf64_Shdr) : sizeof (Elf32_Shdr))
@@ -23,7 +23,7 @@
 #  define OUR_ORDER ELFDATA2MSB
 #endif
 
-/* Of the ELF header: where the tables are, as it says. */
+/* Positions of the tables according to the ELF header. */
 typedef struct
 {
   uint64_t segments_offset;
@@ -90,7 +90,8 @@ parse_section (Bytes bytes, ElfSection *section)
          sysprof_bytes_word (&bytes, &section->entry_size);
 }
 
-/* The whole table; entries may be longer than the format's, never shorter. */
+/* Reads a complete table. Its entries may be longer than those of the format, but not
+ * shorter. */
 static ElfStatus
 read_table (const ElfImage *self,
             uint64_t offset,
@@ -143,7 +144,7 @@ read_segments (ElfImage *self, const Tables *tables)
   return ELF_OK;
 }
 
-/* Counts that do not fit the header stand in section 0. */
+/* A count that is too large for the header is in section 0. */
 static bool
 count_sections (const ElfImage *self, const Tables *tables, uint64_t *n, uint32_t *names_index)
 {
@@ -269,19 +270,19 @@ open_source (ElfSource source, ElfImage **image)
   return ELF_OK;
 }
 
-/* fstat() of newer C libraries is a call that takes a path as well: a sandbox, which sees no strings, cannot allow it. */
+/* fstat() of newer C libraries uses a system call that also takes a path. The sandbox cannot
+ * see strings, so it cannot allow that call. */
 static int
 stat_descriptor (int fd, struct stat *info)
 {
 #if defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
-  return (int) syscall (SYS_fstat, fd,
-                        info); /* the kernel's structure is that of the C library there */
+  return (int) syscall (SYS_fstat, fd, info); /* the kernel's structure is the same there */
 #else
   return fstat (fd, info);
 #endif
 }
 
-/* Modules of the kernel are often packed as a whole. */
+/* Kernel modules are often compressed as a whole. */
 static ElfStatus
 open_packed (ElfSource source, ElfImage **image)
 {
@@ -309,7 +310,7 @@ sysprof_elf_image_open (int fd, ElfImage **image)
   if (stat_descriptor (fd, &info) < 0)
     return ELF_IO_ERROR;
   if (!S_ISREG (info.st_mode))
-    return ELF_NOT_ELF; /* a pipe or a device would block or never end */
+    return ELF_NOT_ELF; /* reading a pipe or device could block or never end */
 
   source = (ElfSource){ .fd = fd, .size = (uint64_t) info.st_size };
   status = open_source (source, image);
@@ -400,7 +401,7 @@ sysprof_elf_image_read_section (ElfImage *self,
   return status;
 }
 
-/* Executable segments first: their pages may hold bytes of a neighbour as well. */
+/* Executable segments first: their pages may contain bytes of a neighboring segment, too. */
 ElfStatus
 sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint64_t *address)
 {
@@ -422,7 +423,8 @@ sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint
   return ELF_ABSENT;
 }
 
-/* The same of an object file that is not linked: its first section of those, if there are no bytes of any. */
+/* The same for an object file that is not linked: its first code section, if no code section
+ * has bytes. */
 static bool
 left_out_sections (const ElfImage *image, uint64_t *address, uint64_t *size)
 {
@@ -505,17 +507,17 @@ sysprof_elf_status_to_string (ElfStatus status)
     case ELF_OK:
       return "ok";
     case ELF_TRUNCATED:
-      return "the file is cut";
+      return "the file is truncated";
     case ELF_NOT_ELF:
       return "not an ELF file";
     case ELF_UNSUPPORTED:
-      return "an ELF file of a kind that is not read";
+      return "an ELF file of an unsupported kind";
     case ELF_ABSENT:
       return "not in the file";
     case ELF_CORRUPT:
-      return "the file contradicts itself";
+      return "the file is corrupt";
     case ELF_TOO_LARGE:
-      return "too large to be true";
+      return "over a size limit";
     case ELF_MISMATCH:
       return "belongs to another file";
     case ELF_NO_MEMORY:
@@ -525,7 +527,7 @@ sysprof_elf_status_to_string (ElfStatus status)
     case ELF_SKIPPED:
       return "skipped: files of other users have used up their budget";
     case ELF_GIVEN_UP:
-      return "reading it took too long, or ended who read it";
+      return "reading it took too long, or killed the child process that read it";
     default:
       return "unknown status";
     }

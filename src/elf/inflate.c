@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decompresses sections and .gnu_debugdata. Limits the size of the result before it allocates.
+ */
+
 #include "elf/inflate.h"
 
 #include "elf/image.h"
@@ -12,10 +15,11 @@
 #  include <libdeflate.h>
 #endif
 
-#define XZ_MEMORY_LIMIT (UINT64_C (64) << 20)  /* bytes that the decoder may use */
+#define XZ_MEMORY_LIMIT (UINT64_C (64) << 20)  /* bytes that the decoder may allocate */
 #define XZ_OUTPUT_LIMIT (UINT64_C (256) << 20) /* bytes */
-#define MIN_PACKED_FILE 32                     /* bytes: shorter ones hold no ELF file */
-#define XZ_FIRST_OUTPUT (UINT64_C (64) << 10)  /* bytes, doubled as needed */
+/* bytes: shorter ones cannot contain an ELF file */
+#define MIN_PACKED_FILE 32
+#define XZ_FIRST_OUTPUT (UINT64_C (64) << 10) /* bytes, doubled as needed */
 
 #ifndef ELFCOMPRESS_ZSTD
 #  define ELFCOMPRESS_ZSTD 2
@@ -29,7 +33,7 @@ inflate_zlib (Bytes packed, uint8_t *into, uint64_t size)
   struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor ();
   enum libdeflate_result result = LIBDEFLATE_BAD_DATA;
 
-  /* Without a place for the size it is to be just that. */
+  /* Without a pointer for the actual size, the result must have exactly the given size. */
   if (decompressor != NULL)
     result = libdeflate_zlib_decompress (decompressor, packed.at, sysprof_bytes_left (&packed),
                                          into, (size_t) size, NULL);
@@ -105,7 +109,7 @@ status_of_lzma (lzma_ret result)
       return ELF_UNSUPPORTED;
     case LZMA_OK:
     case LZMA_BUF_ERROR:
-      return ELF_TRUNCATED; /* it wants more than there is */
+      return ELF_TRUNCATED; /* the input is incomplete */
     default:
       return ELF_CORRUPT;
     }
@@ -155,7 +159,7 @@ sysprof_elf_inflate_xz (const uint8_t *packed,
           capacity *= 2;
         }
       else if (result == LZMA_OK)
-        break; /* room, yet it stopped: its input is cut */
+        break; /* it stopped although there is space: the input is truncated */
     }
 
   status = result == LZMA_STREAM_END ? ELF_OK : status_of_lzma (result);
@@ -174,7 +178,7 @@ out:
   return status;
 }
 
-/* The size is in front; of files that do not tell it, nothing is unpacked. */
+/* The size is in the header. Files without it are not decompressed. */
 static ElfStatus
 inflate_zstd_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, uint64_t *size)
 {
@@ -198,7 +202,7 @@ inflate_zstd_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, u
   return ELF_OK;
 }
 
-/* The size, below 4 GiB, is behind. */
+/* The size, below 4 GiB, is at the end. */
 static ElfStatus
 inflate_gzip_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, uint64_t *size)
 {
@@ -220,7 +224,7 @@ inflate_gzip_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, u
   stream.next_out = fresh;
   stream.avail_out = unpacked_size;
   result = inflate (&stream, Z_FINISH);
-  (void) inflateEnd (&stream); /* frees whatever the state is */
+  (void) inflateEnd (&stream); /* frees the stream in any state */
   if (result != Z_STREAM_END || stream.total_out != unpacked_size)
     {
       free (fresh);
@@ -249,7 +253,7 @@ sysprof_elf_inflate_file (const ElfSource *source, uint8_t **bytes, uint64_t *si
   if (source->size < MIN_PACKED_FILE ||
       sysprof_elf_source_read (source, 0, head, sizeof head) != ELF_OK)
     return ELF_NOT_ELF;
-  head[3] = memcmp (head, kinds[1].magic, 3) == 0 ? 0 : head[3]; /* flags of gzip */
+  head[3] = memcmp (head, kinds[1].magic, 3) == 0 ? 0 : head[3]; /* the flags of gzip */
   if (memcmp (head, xz, sizeof xz) != 0 && memcmp (head, kinds[0].magic, sizeof head) != 0 &&
       memcmp (head, kinds[1].magic, sizeof head) != 0)
     return ELF_NOT_ELF;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Build id: from note sections; where there are none, from the note segments. A separate debug file has
- * segments too, but what their offsets say is not in it. */
+/* Reads the build ID: from note sections, or else from note segments. (A separate debug file
+ * has segments, too, but not their contents.) */
 
 #include "elf/image.h"
 
@@ -14,7 +14,7 @@ align_cursor (Bytes *bytes, const uint8_t *begin, size_t align)
   size_t padding = (align - used % align) % align;
   const uint8_t *skipped;
 
-  /* The last note's padding may be left out. */
+  /* The padding of the last note may be missing. */
   if (padding > sysprof_bytes_left (bytes))
     padding = sysprof_bytes_left (bytes);
   return sysprof_bytes_take (bytes, padding, &skipped);
@@ -76,7 +76,7 @@ ElfStatus
 sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID], size_t *size)
 {
   ElfStatus first_failure = ELF_ABSENT;
-  unsigned budget = 64; /* notes tables; real files have fewer than ten */
+  unsigned budget = 64; /* note tables; real files have fewer than ten */
 
   for (uint32_t i = 1; i < image->n_sections && budget > 0; i++)
     {
@@ -87,7 +87,7 @@ sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID],
         continue;
 
       budget--;
-      /* Sections hold notes of one kind; only .note.gnu.property is aligned to 8. */
+      /* Sections contain notes of one kind; only .note.gnu.property is aligned to 8. */
       status = read_notes (image, section->offset, section->size, 4, build_id, size);
       if (status == ELF_OK)
         return status;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the code of an object file that is not linked refers to: who links it puts that into the instructions. Here only what is the same
- * wherever its sections are put is, as calls within one; of the rest it is told what belongs there.
+/* Links the code of an object file that is not linked, as far as this is possible without
+ * knowing the final addresses: references within a section, such as calls. Lists the other
+ * references with their symbols.
  *
- * Source: the psABIs of x86-64 ("Relocation Types") and of the Arm 64-bit architecture ("Static AArch64 relocations"). */
+ * Source: the psABIs of x86-64 ("Relocation Types") and of the Arm 64-bit architecture ("Static
+ * AArch64 relocations"). */
 
 #include "elf/image.h"
 
@@ -13,17 +15,18 @@
 #define SYMBOL_SIZE sizeof (Elf64_Sym)
 #define ARM64_INSN  4
 #define ARM64_IMM26 UINT32_C (0x03ffffff)
-#define ARM64_REACH (INT64_C (1) << 27) /* bytes, of a call in either direction */
+/* bytes: maximum distance of a call in either direction */
+#define ARM64_REACH (INT64_C (1) << 27)
 #define FIRST_ROWS  16
 
-/* How a value gets into an instruction. */
+/* The format of a reference in an instruction. */
 typedef enum
 {
   FIELD_UNKNOWN,
-  FIELD_RELATIVE, /* 32 bits, from where they are */
-  FIELD_CALL,     /* the lower 26 bits of an instruction: a quarter of the distance from it */
-  FIELD_SOMEHOW,  /* 32 bits that are not set here */
-  FIELD_SOMEHOW_FAR, /* 64 */
+  FIELD_RELATIVE,    /* 32 bits, relative to their own address */
+  FIELD_CALL,        /* the lower 26 bits of an instruction: a quarter of the distance */
+  FIELD_SOMEHOW,     /* 32 bits, not linked here */
+  FIELD_SOMEHOW_FAR, /* 64 bits, not linked here */
   FIELD_SOMEHOW_RELATIVE,
 } Field;
 
@@ -61,15 +64,15 @@ field_of (uint16_t machine, uint32_t type)
 typedef struct
 {
   const ElfImage *image;
-  const ElfSection *section; /* that the code is in */
-  uint64_t start;            /* of the code, in the section */
+  const ElfSection *section; /* the section of the code */
+  uint64_t start;            /* offset of the code in the section */
   uint8_t *code;             /* [size] */
   uint64_t size;
   uint8_t *list; /* [list_size] of relocations */
   uint64_t list_size;
   uint8_t *symbols; /* [symbols_size] */
   uint64_t symbols_size;
-  char *strings; /* [strings_size], NUL behind */
+  char *strings; /* [strings_size], terminated with NUL */
   uint64_t strings_size;
   ElfReferences *into;
   size_t capacity;
@@ -106,7 +109,7 @@ find_symbol (const Linker *self,
   *section = &image->sections[index];
   if (ELF64_ST_TYPE (at[4]) == STT_SECTION)
     reference->name = name_of_section (image, *section);
-  /* What lies before or behind data may be a function, which is not what is referred to. */
+  /* An address before or after data may be that of a function, which is not the target. */
   if ((*section)->address != 0 && ((*section)->flags & SHF_EXECINSTR))
     reference->value = (*section)->address + sysprof_bytes_peek_u64 (at + 8, image->is_swapped);
   return true;
@@ -119,7 +122,7 @@ store (uint8_t *at, uint32_t value, bool is_swapped)
   memcpy (at, &value, sizeof value);
 }
 
-/* Both ends of the distance move together. FALSE: it is too far. */
+/* The distance does not change if the section moves. FALSE: it is too large. */
 static bool
 set_distance (const Linker *self, uint64_t at, Field field, int64_t distance)
 {
@@ -129,7 +132,7 @@ set_distance (const Linker *self, uint64_t at, Field field, int64_t distance)
     store (place, (uint32_t) distance, self->image->is_swapped);
   else if (field == FIELD_CALL && distance >= -ARM64_REACH && distance < ARM64_REACH)
     {
-      /* Instructions are little-endian, whatever data is. */
+      /* Instructions are little-endian even if the data is big-endian. */
       uint32_t bits = ((uint32_t) place[3] << 24) & ~ARM64_IMM26;
 
       bits |= (uint32_t) (distance >> 2) & ARM64_IMM26;
@@ -165,7 +168,7 @@ link_all (Linker *self)
 {
   const ElfImage *image = self->image;
 
-  /* Each byte is of one instruction at most: a file may say more of them than there can be. */
+  /* Each byte belongs to at most one reference; a file may claim more. */
   for (uint64_t i = 0; i < self->list_size / RELA_SIZE && self->into->n < self->size; i++)
     {
       const uint8_t *at = self->list + i * RELA_SIZE;
@@ -265,7 +268,7 @@ sysprof_elf_image_link_code (ElfImage *image,
       status = read_lists (&self, image, list);
       if (status == ELF_OK)
         status = link_all (&self);
-      break; /* there is one */
+      break; /* one section of relocations */
     }
   free (self.list);
   free (self.symbols);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Object files that were never linked, as modules of the kernel are: it is the kernel that does it. Here as much is done as their debug
- * information needs, which refers to code, and to other sections of its own, by nothing but sums of a symbol and a number.
+/* Relocates the debug information of object files that were never linked, such as kernel
+ * modules, which the kernel links. Debug information refers to code and to other debug sections
+ * only by sums of a symbol and a number.
  *
- * Source: the psABIs of x86-64 ("Relocation Types") and of the Arm 64-bit architecture ("Static data relocations"). */
+ * Source: the psABIs of x86-64 ("Relocation Types") and of the Arm 64-bit architecture ("Static
+ * data relocations"). */
 
 #include "elf/image.h"
 
 #include <stdlib.h>
 
-#define FIRST_ADDRESS UINT64_C (0x1000) /* 0 is no address */
+#define FIRST_ADDRESS UINT64_C (0x1000) /* 0 would mean "no address" */
 #define LEAST_ALIGN   UINT64_C (16)
 #define MOST_ALIGN    (UINT64_C (1) << 21)
 #define MOST_SIZE     (UINT64_C (1) << 40)
@@ -78,7 +80,7 @@ sysprof_elf_image_object_code (const ElfImage *image, uint32_t number, ElfCode *
   return size > 0;
 }
 
-/* How many bytes a relocation sets to a sum; 0 = it is of another kind. */
+/* The number of bytes that a relocation sets to a sum; 0 = another kind. */
 static unsigned
 size_of_sum (uint16_t machine, uint32_t type)
 {
@@ -99,7 +101,7 @@ typedef struct
   uint64_t size;
 } Content;
 
-/* Of a symbol, by its number. FALSE: it is not of this file. */
+/* The value of a symbol by its number. FALSE: it is not defined in this file. */
 static bool
 find_value (const ElfImage *self, const Content *symbols, uint32_t number, uint64_t *value)
 {
@@ -136,7 +138,7 @@ store (uint8_t *at, uint64_t value, unsigned size, bool is_swapped)
     }
 }
 
-/* What cannot be true is left out. */
+/* Skips invalid relocations. */
 static void
 apply (const ElfImage *self, const Content *list, const Content *symbols, Content target)
 {
@@ -165,7 +167,8 @@ has_debug_name (const ElfImage *self, const ElfSection *section)
          strncmp (self->section_names + section->name, prefix, sizeof prefix - 1) == 0;
 }
 
-/* Of a section there is one list. Neither that nor symbols are linked themselves: a file may say that they are lists of themselves. */
+/* A section has one list of relocations. The list and the symbols are not relocated,
+ * because a file may declare them to be their own lists. */
 ElfStatus
 sysprof_elf_image_relocate (ElfImage *self,
                             const ElfSection *section,

@@ -2,10 +2,11 @@
 
 /* Function symbols, sorted, one name per address.
  *
- * Tables are read whole and decoded into fixed-size entries, sorted by address with a radix sort
- * (150,000 entries in a few ms), and then folded: of equal addresses one name stays. Functions may
- * contain others (hand-written assembly, hostile files); `outer` links each to the one around it, so that a
- * lookup behind an inner function still finds the outer one. */
+ * Each table is read completely and decoded into entries of fixed size. These are sorted by
+ * address with a radix sort (150,000 entries in a few ms), and then one name is kept for each
+ * address. Functions may contain others (hand-written assembly, malicious files). `outer` links
+ * each to the one around it, so that a lookup after the end of an inner function still finds
+ * the outer one. */
 
 #include "elf/image.h"
 #include "elf/inflate.h"
@@ -13,18 +14,18 @@
 #include <stdlib.h>
 
 #define MAX_SYMBOLS  (UINT64_C (16) << 20) /* per table */
-#define MAX_NESTING  64                    /* steps of a lookup */
+#define MAX_NESTING  64                    /* maximum steps of a lookup */
 #define NO_OUTER     UINT32_MAX
-#define RANK_NO_TYPE 3 /* behind global, weak and local functions */
+#define RANK_NO_TYPE 3 /* after global, weak and local functions */
 #define N_TABLES     3 /* .symtab, .dynsym, .symtab in .gnu_debugdata */
 
 typedef struct
 {
   uint64_t start;
-  uint64_t size; /* where `is_sized` is false: up to the end of its section */
-  uint32_t name; /* into its table's strings */
+  uint64_t size; /* if `is_sized` is false: up to the end of its section */
+  uint32_t name; /* offset in the strings of its table */
   uint8_t table;
-  uint8_t rank; /* the less the better */
+  uint8_t rank; /* lower is better */
   bool is_sized;
 } RawSymbol;
 
@@ -38,16 +39,17 @@ typedef struct
 /* *Frozen* once loaded. */
 struct ElfSymbols
 {
-  ElfSymbol *row;  /* [n] by start, each start once */
-  uint32_t *outer; /* [n] the nearest before that may reach behind its start; NO_OUTER */
+  ElfSymbol *row; /* [n] by start, each start once */
+  /* [n] the nearest earlier symbol that may extend past this one's start; or NO_OUTER */
+  uint32_t *outer;
   size_t n;
-  char *strings[N_TABLES]; /* [strings_size], NUL behind */
+  char *strings[N_TABLES]; /* [strings_size], terminated with NUL */
   uint64_t strings_size[N_TABLES];
   bool is_full;
   bool is_over_limit;
 };
 
-/* One symbol table entry, either class. */
+/* A symbol table entry of either class. */
 typedef struct
 {
   uint32_t name;
@@ -93,7 +95,7 @@ rank_of_symbol (const FileSymbol *symbol)
   return symbol->type == STT_NOTYPE ? (uint8_t) (rank + RANK_NO_TYPE) : rank;
 }
 
-/* FALSE where it names no function. */
+/* FALSE if it is not a function. */
 static bool
 convert_symbol (const ElfImage *image,
                 const FileSymbol *symbol,
@@ -111,11 +113,11 @@ convert_symbol (const ElfImage *image,
 
   if (symbol->section < SHN_LORESERVE && symbol->section < image->n_sections)
     section = &image->sections[symbol->section];
-  /* A label is code only where its section is: others mark ends and tables. */
+  /* A label without a type is code only if its section is; others mark ends and tables. */
   if (symbol->type == STT_NOTYPE && (section == NULL || !(section->flags & SHF_EXECINSTR)))
     return false;
   if (image->machine == EM_ARM)
-    start &= ~UINT64_C (1); /* bit 0 says Thumb */
+    start &= ~UINT64_C (1); /* bit 0 means Thumb */
 
   if (section != NULL && image->type == ET_REL)
     start += section->address;
@@ -162,13 +164,13 @@ append_symbol (RawSymbols *symbols, const RawSymbol *raw)
   return true;
 }
 
-/* The first table of that type; both of its parts are in fresh memory, where the status is ELF_OK. */
+/* The first table of that type. If the status is ELF_OK, the caller frees both parts. */
 typedef struct
 {
   uint8_t *bytes;
   uint64_t n;
   size_t entry_size;
-  char *strings; /* [strings_size], NUL behind */
+  char *strings; /* [strings_size], terminated with NUL */
   uint64_t strings_size;
 } FileTable;
 
@@ -284,7 +286,7 @@ read_debug_data (ElfSymbols *self, RawSymbols *raws, ElfImage *image, unsigned t
   return status;
 }
 
-/* By start, stable. Bytes in which all starts agree cost nothing. */
+/* A stable sort by start. Bytes that are equal in all starts cost no pass. */
 static bool
 sort_by_start (RawSymbols *symbols)
 {
@@ -334,7 +336,8 @@ name_of_symbol (const ElfSymbols *self, const RawSymbol *raw)
   return self->strings[raw->table] + raw->name;
 }
 
-/* Is `b` a better name than `a` for the address that both have? The first of equals stays. */
+/* Whether `b` is a better name than `a` for their common address. Of equal names, the first
+ * stays. */
 static bool
 is_better (const ElfSymbols *self, const RawSymbol *a, const RawSymbol *b)
 {
@@ -359,8 +362,8 @@ is_hidden_label (const ElfSymbols *self, const RawSymbol *raw, uint32_t outer)
   return false;
 }
 
-/* The nearest of the chain from `outer` that reaches behind `start`. What ends before can be dropped
- * from the chain for good: starts only grow. */
+/* The nearest symbol of the chain from `outer` that extends past `start`. Symbols that end
+ * before can be dropped from the chain permanently, because starts only increase. */
 static uint32_t
 skip_ended (const ElfSymbols *self, uint32_t outer, uint64_t start)
 {
@@ -395,7 +398,7 @@ fold (ElfSymbols *self, const RawSymbols *raws)
             sized = &raws->row[next];
         }
 
-      /* An alias without a size has that of its namesakes. */
+      /* An alias without a size gets that of the others at the same address. */
       if (best->is_sized || sized == NULL)
         sized = best;
       end = sized->start + sized->size;
@@ -428,11 +431,11 @@ sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
 
   status[0] = read_table (self, &raws, image, SHT_SYMTAB, 0);
   status[1] = read_table (self, &raws, image, SHT_DYNSYM, 1);
-  /* A whole .symtab leaves nothing to add. */
+  /* A complete .symtab contains all symbols. */
   status[2] = status[0] == ELF_OK ? ELF_ABSENT : read_debug_data (self, &raws, image, 2);
   self->is_full = status[0] == ELF_OK || status[2] == ELF_OK;
 
-  /* One good table makes up for a damaged one. */
+  /* One good table is enough, even if another one is corrupt. */
   for (unsigned i = 0; i < N_TABLES; i++)
     {
       self->is_over_limit |= status[i] == ELF_TOO_LARGE;

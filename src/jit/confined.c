@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parent's and the child's side of the socket between them: a request with the file, then a reply with the lines. */
+/* Reads a file of a JIT compiler in a sandboxed child: both sides of the socket. The request
+ * has the file, the reply has the lines. */
 
 #include "jit/jit.h"
 
@@ -9,12 +10,12 @@
 #include <unistd.h>
 
 #define MOST_PERF_MAP (UINT64_C (64) << 20) /* bytes */
-#define MOST_DUMP     (UINT64_C (4) << 30)  /* bytes, most of which are not read */
+#define MOST_DUMP     (UINT64_C (4) << 30)  /* bytes, most of which are skipped */
 #define PATIENCE      20000                 /* ms */
 
 typedef struct
 {
-  uint64_t size; /* of the file, which the child may not ask for */
+  uint64_t size; /* of the file: the child may not call fstat() */
   uint32_t kind;
   uint32_t padding;
 } Request;
@@ -44,7 +45,7 @@ read_map_file (int fd, size_t size, JitLines *lines)
       if (n < 0 && errno == EINTR)
         continue;
       if (n <= 0)
-        break; /* it became shorter */
+        break; /* the file has become shorter */
       done += (size_t) n;
     }
   status = sysprof_jit_read_perf_map (bytes, done, lines);
@@ -118,10 +119,11 @@ sysprof_jit_read_confined (ConfinedChild *child,
       sysprof_confined_child_receive (child, deadline, &reply, sizeof reply) &&
       reply.status <= JIT_IO_ERROR && reply.size <= JIT_MOST_TEXT)
     {
-      size_t told = (size_t) reply.size;
+      size_t text_size = (size_t) reply.size;
 
-      *lines =
-          (JitLines){ .text = malloc (told + 1), .size = told, .capacity = told, .n = reply.n };
+      *lines = (JitLines){
+        .text = malloc (text_size + 1), .size = text_size, .capacity = text_size, .n = reply.n
+      };
       if (lines->text != NULL &&
           sysprof_confined_child_receive (child, deadline, lines->text, lines->size))
         return (JitStatus) reply.status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The entries of a DEBUG_INFO record: address, line, discriminator, name of the file. */
+/* Reads the entries of a DEBUG_INFO record of a jitdump: address, line, discriminator, name of
+ * the file. */
 
 #include "jit/jit.h"
 
@@ -8,11 +9,12 @@
 
 #define ENTRY_SIZE 16 /* before the name */
 
-/* `perf inject` makes ELF files of dumps, with code behind a header of 64 bytes, and takes these entries for addresses in there. So
- * programs that it is to understand (V8) write all of them that much too high. */
+/* `perf inject` converts dumps to ELF files, with the code after a header of 64 bytes, and
+ * takes these entries for addresses in that file. Programs that support it (V8) write all
+ * entries too high by this much. */
 #define HEADER_SHIFT 0x40
 
-static const char as_before[] = "\xff"; /* the file of the entry before */
+static const char as_before[] = "\xff"; /* the same file as in the previous entry */
 
 static uint64_t
 get (const JitDebugReader *self, size_t at, size_t size)
@@ -41,7 +43,7 @@ read_entry (JitDebugReader *self, JitLine *line)
   room = (size_t) (self->end - self->at) - ENTRY_SIZE;
   length = strnlen (name, room);
   if (length == room)
-    return false; /* without an end */
+    return false; /* no terminator */
 
   if (strcmp (name, as_before) != 0)
     self->file = name;
@@ -52,7 +54,8 @@ read_entry (JitDebugReader *self, JitLine *line)
   return true;
 }
 
-/* Names with NULs in them, as some programs write (Node.js 18), make entries that are none, which do not count. */
+/* Some programs (Node.js 18) write names with NULs in them, which produces invalid entries.
+ * These are skipped. */
 static bool
 read_entry_within (JitDebugReader *self, JitLine *line)
 {

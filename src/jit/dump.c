@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A header, then records of a kind, a size and a time. Source: Linux,
- * tools/perf/Documentation/jitdump-specification.txt. Of the five kinds two say what code is called and where it is, and one, before
- * the first of these, of which lines it was made (debug-lines.c reads it); call-frame rules (UNWINDING_INFO) are passed over, as is
- * what later versions add. */
+/* Reads jitdumps. A jitdump has a header, followed by records with a kind, a size and a time.
+ * Source: Linux, tools/perf/Documentation/jitdump-specification.txt. Two of the five kinds give
+ * the name and address of code. A third, which comes before the first of these, gives its
+ * source lines (debug-lines.c reads them). Unwind rules (UNWINDING_INFO) and kinds of later
+ * versions are skipped. */
 
 #include "jit/jit.h"
 
@@ -18,12 +19,12 @@
 
 #define HEADER_SIZE 40
 #define PREFIX_SIZE 16
-#define LOAD_SIZE   56 /* with the prefix, before the name */
+#define LOAD_SIZE   56 /* including the prefix, up to the name */
 #define MOVE_SIZE   64
-#define DEBUG_SIZE  32 /* with the prefix, before the entries */
+#define DEBUG_SIZE  32 /* including the prefix, up to the entries */
 #define HEAD_SIZE \
-  (LOAD_SIZE + 4096 + 1) /* of a record: all that counts; code lies behind the name */
-#define FLAG_ARCH_TIME 1 /* of a clock that is not the recording's */
+  (LOAD_SIZE + 4096 + 1) /* of a record: the part that is parsed; the code follows the name */
+#define FLAG_ARCH_TIME 1 /* timestamps of another clock than the recording's */
 
 enum
 {
@@ -34,7 +35,7 @@ enum
   RECORD_UNWINDING_INFO,
 };
 
-/* A function by its number in the dump: where its name lies in the text of the lines, and what it is. */
+/* A function by its number in the dump: the position of its name in the text of the lines. */
 typedef struct
 {
   uint64_t index;
@@ -45,7 +46,7 @@ typedef struct
 
 typedef struct
 {
-  int fd;               /* or, where that is -1: */
+  int fd;               /* or, if that is -1: */
   const uint8_t *bytes; /* [size] */
   uint64_t size;
   bool is_swapped;
@@ -57,8 +58,8 @@ typedef struct
   size_t n_known;
   JitCodeRange *wanted; /* [n_wanted] or NULL */
   size_t n_wanted;
-  JitCodeRange debug; /* of the last such record, until code comes; n_debug 0 = there is none */
-  uint8_t head[HEAD_SIZE]; /* of the record that is being read */
+  JitCodeRange debug;      /* of the last such record, for the next code; n_debug 0 = none */
+  uint8_t head[HEAD_SIZE]; /* of the current record */
 } Dump;
 
 static bool
@@ -158,8 +159,8 @@ find_wanted (Dump *self, const JitCodeRange *code)
       self->wanted[i] = *code;
 }
 
-/* Of the record at `at` of `record_size` bytes: the code lies behind the name, which may be too long to be read whole; then nothing
- * is behind the code. */
+/* Locates the code in the record at `at` of `record_size` bytes: after the name, if the name is
+ * complete. */
 static JitCodeRange
 locate_code (Dump *self, uint64_t at, uint64_t record_size, uint64_t time, size_t name_size)
 {
@@ -181,7 +182,7 @@ locate_code (Dump *self, uint64_t at, uint64_t record_size, uint64_t time, size_
 
 /* --- records --- */
 
-/* `size` is that of the head, which is the whole record where it is not longer. */
+/* `size` is that of the head, which is the whole record if the record is not longer. */
 static JitStatus
 read_load (Dump *self, uint64_t at, uint64_t record_size, size_t size, uint64_t time)
 {
@@ -195,7 +196,7 @@ read_load (Dump *self, uint64_t at, uint64_t record_size, size_t size, uint64_t 
     return JIT_CORRUPT;
   name_size = strnlen (name, size - LOAD_SIZE);
   if (name_size == size - LOAD_SIZE && size < HEAD_SIZE)
-    return JIT_CORRUPT; /* without an end */
+    return JIT_CORRUPT; /* no terminator */
 
   code = locate_code (self, at, record_size, time, name_size);
   self->debug.n_debug = 0;
@@ -204,7 +205,7 @@ read_load (Dump *self, uint64_t at, uint64_t record_size, size_t size, uint64_t 
     return status;
 
   find_wanted (self, &code);
-  /* As it stands in the line: it may have been cut. */
+  /* The name as the line has it: it may have been truncated. */
   return remember (self, get_u64 (self, 48), self->lines->last_name,
                    (uint32_t) (self->lines->size - self->lines->last_name - 1), &code)
              ? JIT_OK
@@ -228,7 +229,7 @@ read_move (Dump *self, size_t size, uint64_t time)
   code = known->code;
   code.start = get_u64 (self, 40);
   code.time = time;
-  if (code.size == get_u64 (self, 48)) /* which must not change */
+  if (code.size == get_u64 (self, 48)) /* the size must not change */
     find_wanted (self, &code);
   return sysprof_jit_lines_add (self->lines, get_u64 (self, 40), get_u64 (self, 48), time,
                                 self->lines->text + known->name, known->name_size);

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* jit: what programs that generate code say about it, in files that anybody may have written: perf maps
- * (/tmp/perf-PID.map) and jitdumps (jit-PID.dump). Plain C, as it is read behind fork(), without rights.
+/* jit: reads the files in which JIT compilers describe their code, and which are untrusted:
+ * perf maps (/tmp/perf-PID.map) and jitdumps (jit-PID.dump). Plain C, because a sandboxed child
+ * runs it after fork().
  *
- * Both become the same lines, which captures carry and `store` reads (docs/format.md):
+ * Both are converted to the same lines, which captures contain and `store` reads
+ * (docs/format.md):
  *
- *   START SIZE TIME NAME        hexadecimal twice; ns, 0 = since ever; the rest of the line
+ *   START SIZE TIME NAME        two hexadecimal numbers; ns, 0 = always; the rest of the line
  *
- * In their order; where two overlap, the later one holds, from its time on. Dumps also have the code itself, and its lines, which
- * captures do not carry. */
+ * The order matters: of two overlapping lines, the later one applies from its time on. Dumps
+ * also contain the code itself and its source lines, which captures do not contain. */
 
 #pragma once
 
@@ -23,15 +25,15 @@
 typedef enum
 {
   JIT_OK,
-  JIT_TRUNCATED,  /* it ends within a record: what came before is there */
-  JIT_CORRUPT,    /* a record makes no sense: what came before is there */
+  JIT_TRUNCATED,  /* the file ends within a record; earlier records are kept */
+  JIT_CORRUPT,    /* a record is invalid; earlier records are kept */
   JIT_NOT_A_DUMP, /* another kind of file */
-  JIT_TOO_LARGE,  /* more than is kept: what came before is there */
+  JIT_TOO_LARGE,  /* over the limit; earlier records are kept */
   JIT_NO_MEMORY,
-  JIT_IO_ERROR, /* it cannot be read, or reading it takes too long */
+  JIT_IO_ERROR, /* reading fails, or takes too long */
 } JitStatus;
 
-/* One clause, e.g. "it ends within a record". "" for JIT_OK. */
+/* A clause such as "it ends within a record". "" for JIT_OK. */
 const char *sysprof_jit_status_to_string (JitStatus status);
 
 /* *Owned*. */
@@ -40,13 +42,13 @@ typedef struct
   char *text; /* [size] */
   size_t size;
   size_t capacity;
-  size_t last_name; /* where that of the last line lies */
+  size_t last_name; /* position of the name of the last line */
   uint32_t n;
 } JitLines;
 
 void sysprof_jit_lines_clear (JitLines *self);
-/* Adds a line; code without extent or name is left out. A long name is cut, and what would end the line replaced. `name`
- * may lie in the text of `self`. */
+/* Adds a line. Skips code without a name or with size 0. Truncates a long name, and replaces
+ * characters that would end the line. `name` may be part of the text of `self`. */
 JitStatus sysprof_jit_lines_add (JitLines *self,
                                  uint64_t start,
                                  uint64_t size,
@@ -54,28 +56,28 @@ JitStatus sysprof_jit_lines_add (JitLines *self,
                                  const char *name,
                                  size_t name_size);
 
-/* Lines that are none are left out. */
+/* Skips invalid lines. */
 JitStatus sysprof_jit_read_perf_map (const char *bytes, size_t size, JitLines *lines);
 
-/* Of either byte order. */
+/* Reads either byte order. */
 JitStatus sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *lines);
-/* The same of a file that has `size` bytes; its code, which is most of it, is not read. */
+/* The same for a file of `size` bytes. Skips the code, which is most of the file. */
 JitStatus sysprof_jit_read_dump_file (int fd, uint64_t size, JitLines *lines);
 
 /* --- the code itself --- */
 
-/* A function as one of the lines has it, and where its code lies in the dump. */
+/* A function from one of the lines, and the position of its code in the dump. */
 typedef struct
 {
-  uint64_t start; /* as the line says */
+  uint64_t start; /* as in the line */
   uint64_t size;
   uint64_t time;
-  uint64_t code; /* offset of its bytes in the file; 0 = it is not there */
-  uint64_t
-      debug; /* offset of its debug information: n_debug entries, which end before debug_end; 0 = none */
+  uint64_t code; /* offset in the file; 0 = not found */
+  /* offset of its debug information: n_debug entries, which end before debug_end; 0 = none */
+  uint64_t debug;
   uint64_t debug_end;
   uint64_t n_debug;
-  uint64_t debug_start; /* where its code was by that, before it was moved */
+  uint64_t debug_start; /* the code's address in that information, before the code was moved */
 } JitCodeRange;
 
 typedef struct
@@ -84,14 +86,16 @@ typedef struct
   bool is_swapped;
 } JitDumpFacts;
 
-/* Fills in where these are; of equal ones the last that the dump tells of. What stands before what cannot be read is found. */
+/* Fills in the offsets; of equal functions, those of the last one. Stops at an invalid record
+ * and keeps what it has found before. */
 JitStatus sysprof_jit_find_code (int fd,
                                  uint64_t size,
                                  JitCodeRange *ranges,
                                  size_t n,
                                  JitDumpFacts *facts);
 
-/* A piece of code was made of that line; of entries that ascend by address, each holds up to the next one. */
+/* The source line of a piece of code. Entries ascend by address, and each applies up to the
+ * next one. */
 typedef struct
 {
   uint64_t address;
@@ -104,23 +108,23 @@ typedef struct
   const uint8_t *at;
   const uint8_t *end;
   uint64_t n_left;
-  uint64_t shift; /* of all addresses */
-  uint64_t start; /* of the code, as entries have it */
+  uint64_t shift; /* added to all addresses */
+  uint64_t start; /* address of the code according to the entries */
   uint64_t size;
   bool is_swapped;
   const char *file; /* of the last entry */
 } JitDebugReader;
 
-/* Over the `size` bytes that a range says. They are borrowed. */
+/* Reads the borrowed `size` bytes that a range refers to. */
 void sysprof_jit_debug_reader_init (JitDebugReader *self,
                                     const JitCodeRange *range,
                                     const JitDumpFacts *facts,
                                     const uint8_t *bytes,
                                     size_t size);
-/* FALSE at the end, or where an entry makes no sense. */
+/* FALSE at the end, or at an invalid entry. */
 bool sysprof_jit_debug_reader_next (JitDebugReader *self, JitLine *line);
 
-/* --- lines of a file, read in a child without rights --- */
+/* --- reading lines in a sandboxed child --- */
 
 typedef enum
 {
@@ -128,8 +132,9 @@ typedef enum
   JIT_DUMP,
 } JitFileKind;
 
-/* What a file of `size` bytes says, in an envelope (util/opener.h), which is borrowed. Where it is not JIT_OK, `lines` holds what came
- * before. It is not waited for behind `until` (sysprof_confined_child_deadline()). */
+/* Reads a file of `size` bytes in a borrowed envelope (util/children/opener.h). If the result
+ * is not JIT_OK, `lines` has what was read before. Waits until `until` at most
+ * (sysprof_confined_child_deadline()). */
 JitStatus sysprof_jit_read_confined (ConfinedChild *child,
                                      JitFileKind kind,
                                      int envelope,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Formats the lines that captures contain, one for each function of a JIT compiler. */
+
 #include "jit/jit.h"
 
 #include <inttypes.h>
@@ -22,17 +24,17 @@ sysprof_jit_status_to_string (JitStatus status)
     case JIT_TRUNCATED:
       return "it ends within a record";
     case JIT_CORRUPT:
-      return "a record in it makes no sense";
+      return "a record in it is invalid";
     case JIT_NOT_A_DUMP:
       return "it does not begin like a jitdump";
     case JIT_TOO_LARGE:
-      return "it is larger than what is kept";
+      return "it is larger than the limit";
     case JIT_NO_MEMORY:
       return "there is not enough memory";
     case JIT_IO_ERROR:
       break;
     }
-  return "it cannot be read, or changed meanwhile";
+  return "it cannot be read, or has changed meanwhile";
 }
 
 void

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A line for each function: `START SIZE NAME`, hexadecimal twice, then whatever the name is. A program adds lines as it
- * makes code, so the last one may be half written. Source: Linux, tools/perf/Documentation/jit-interface.txt. */
+/* Reads perf maps. Each line describes a function: `START SIZE NAME`, two hexadecimal numbers
+ * and then the name. A program appends lines as it generates code, so the last line may be
+ * incomplete. Source: Linux, tools/perf/Documentation/jit-interface.txt. */
 
 #include "jit/jit.h"
 
@@ -10,7 +11,7 @@
 static bool
 take_number (Text *line, uint64_t *value)
 {
-  /* Some programs write it like C. */
+  /* Some programs write the prefix. */
   (void) (sysprof_text_skip (line, "0x") || sysprof_text_skip (line, "0X"));
   return sysprof_text_hex (line, value);
 }

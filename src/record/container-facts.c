@@ -13,9 +13,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#define MOST_BYTES   16100 /* of a file; they usually have some hundred */
-#define FINISH_MSEC  2500  /* longer than the timeout of one user's child (util/opener.h) */
-#define MOST_WAITING 4096  /* replies; while more are pending, further processes are skipped */
+#define MOST_BYTES 16100 /* of a file; they usually have some hundred */
+#define FINISH_MSEC \
+  2500 /* longer than the timeout of one user's child (util/children/opener.h) */
+#define MOST_WAITING 4096 /* replies; while more are pending, further processes are skipped */
 
 static const char *const names[] = { ".flatpak-info", "run/.containerenv" };
 

@@ -5,7 +5,7 @@
  * root directory, and jitdumps, which the process maps.
  *
  * Every user may write to /tmp, and mount a file system there that never answers. So the files
- * are opened with the privileges of the process's user (util/process-files.h), by a child of a
+ * are opened with the privileges of the process's user (util/children/process-files.h), by a child of a
  * child process. The first child holds them open until the end of the recording, because a file
  * may be deleted with its process, or be written late. Only regular files of that user or of
  * root are accepted, and symbolic links are not followed. *Owned* by the pump thread, which
@@ -68,7 +68,7 @@ typedef struct
 
 /* Requests the results. Call this before sysprof_jit_finder_next(). */
 void sysprof_jit_finder_begin (JitFinder *self);
-/* Returns the next result. The caller owns `envelope` (util/opener.h); -1 = none. FALSE at the
+/* Returns the next result. The caller owns `envelope` (util/children/opener.h); -1 = none. FALSE at the
  * end: `found` is JIT_FOUND_END if the results are complete. */
 bool sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope);
 

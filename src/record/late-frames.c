@@ -43,7 +43,7 @@ LateFrames *
 sysprof_late_frames_new (GError **error)
 {
   g_autofree LateFrames *self = g_new0 (LateFrames, 1);
-  int fd = sysprof_open_temporary ();
+  int fd = sysprof_temporary_file_open_unnamed ();
 
   if (fd >= 0)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Opens the file of a mapping of a running process: exactly that file, or none. A child process
- * opens it, because open() may block forever (util/opener.h). *Owned* by one thread. */
+ * opens it, because open() may block forever (util/children/opener.h). *Owned* by one thread. */
 
 #pragma once
 

@@ -238,7 +238,7 @@ static int
 open_copy (void)
 {
   SysprofCaptureWriter *header;
-  autofd fd = sysprof_open_temporary ();
+  autofd fd = sysprof_temporary_file_open_unnamed ();
   int dup_fd;
 
   if (fd < 0)

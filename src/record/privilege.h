@@ -56,7 +56,7 @@ int sysprof_privilege_open_mounts (Privilege *self);
  * its threads. */
 int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
 
-/* An envelope (util/opener.h) with the regular file of an executable mapping, even if the file
+/* An envelope (util/children/opener.h) with the regular file of an executable mapping, even if the file
  * was deleted. Only requests it from the helper; a process that has the privileges itself opens
  * the file in a child (record/live-files.h). */
 int sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping);

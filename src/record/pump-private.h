@@ -39,10 +39,10 @@ struct Pump
   ProcessLog process_log;
   KernelSymbolLog kernel_symbol_log;
   ThreadNames thread_names;
-  Unwinder *unwinder;      /* borrowed; NULL = none */
-  KeptFiles *kept_files;   /* NULL = none */
-  LateFrames *late_frames; /* NULL until the first such frame */
-  int64_t begin;           /* ns; 0 = not yet */
+  Unwinder *unwinder;        /* borrowed; NULL = none */
+  PinnedFiles *pinned_files; /* NULL = none */
+  LateFrames *late_frames;   /* NULL until the first such frame */
+  int64_t begin;             /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;
   int64_t published_at;

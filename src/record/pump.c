@@ -765,7 +765,7 @@ sysprof_pump_free (Pump *self)
   sysprof_output_free (self->output);
   sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
-  sysprof_kept_files_free (self->kept_files);
+  sysprof_pinned_files_free (self->pinned_files);
   sysprof_kernel_symbol_log_clear (&self->kernel_symbol_log);
   sysprof_thread_names_clear (&self->thread_names);
   sysprof_capture_writer_unref (self->writer);
@@ -856,17 +856,17 @@ sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder)
   self->unwinder = unwinder;
 }
 
-const KeptFiles *
-sysprof_pump_get_kept_files (Pump *self)
+const PinnedFiles *
+sysprof_pump_get_pinned_files (Pump *self)
 {
-  return self->kept_files;
+  return self->pinned_files;
 }
 
 void
-sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept)
+sysprof_pump_set_pinned_files (Pump *self, PinnedFiles *kept)
 {
-  sysprof_kept_files_free (self->kept_files);
-  self->kept_files = kept;
+  sysprof_pinned_files_free (self->pinned_files);
+  self->pinned_files = kept;
 }
 
 ProcessLog *

@@ -21,7 +21,7 @@
 #include "record/kernel-symbol-log.h"
 #include "record/process-log.h"
 #include "record/thread-names.h"
-#include "util/kept-files.h"
+#include "util/pinned-files.h"
 
 typedef struct Pump Pump;
 typedef struct Privilege Privilege;
@@ -55,9 +55,9 @@ void sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder);
 
 /* For *augment*: the sampled code files, held open in case they are deleted. NULL = none.
  * Borrowed. */
-const KeptFiles *sysprof_pump_get_kept_files (Pump *self);
+const PinnedFiles *sysprof_pump_get_pinned_files (Pump *self);
 /* Takes ownership of `kept`. */
-void sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept);
+void sysprof_pump_set_pinned_files (Pump *self, PinnedFiles *kept);
 
 /* The processes that the recording covers, and those that were just started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);

@@ -38,7 +38,7 @@ open_beside (Destination *self, const char *path, mode_t permissions, GError **e
   autofd fd = -1;
 
   self->unfinished = g_strdup_printf ("%s/.%.200s.XXXXXX", folder, name);
-  fd = sysprof_unfinished_create (self->unfinished, O_WRONLY | O_CLOEXEC, 0600);
+  fd = sysprof_temporary_file_create (self->unfinished, O_WRONLY | O_CLOEXEC, 0600);
   if (fd < 0)
     {
       g_clear_pointer (&self->unfinished, g_free);
@@ -162,7 +162,7 @@ sysprof_destination_finish (Destination *self, GError **error)
       sysprof_set_error_errno (error, "Cannot write '%s'", self->path);
       return false;
     }
-  sysprof_unfinished_forget (self->unfinished);
+  sysprof_temporary_file_forget (self->unfinished);
   g_clear_pointer (&self->unfinished, g_free);
   return true;
 }
@@ -173,7 +173,7 @@ sysprof_destination_clear (Destination *self)
   if (self->unfinished)
     {
       (void) g_unlink (self->unfinished); /* the first error matters more */
-      sysprof_unfinished_forget (self->unfinished);
+      sysprof_temporary_file_forget (self->unfinished);
     }
   g_clear_object (&self->stream);
   g_clear_pointer (&self->path, g_free);

@@ -386,7 +386,7 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");      /* figures are equal in all locales */
   (void) signal (SIGPIPE, SIG_IGN); /* a reader that quits early is not a failure */
   (void) signal (SIGXFSZ, SIG_IGN); /* report a file size limit like a full disk */
-  sysprof_unfinished_watch_signals ();
+  sysprof_temporary_files_remove_on_signals ();
 
   if (!sysprof_report_options_parse (&options, argv, &error))
     status = complain (error, g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED)

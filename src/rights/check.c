@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An event is opened for others only if nothing is asked of it that is not known here: what the recorder's own attributes never have
- * (breakpoints, probes, signals, AUX areas, whatever later kernels add) is refused by comparing with a copy that has none of it. */
+/* Decides which events the server opens for a client. An event is refused if it uses anything
+ * that the recorder's own events never use: breakpoints, probes, signals, AUX areas, and
+ * whatever later kernels add. For this, the request is compared with a copy that has only the
+ * known members. */
 
 #include "rights/message.h"
 
@@ -10,7 +12,7 @@
 #include <time.h>
 
 #define MOST_FREQUENCY    50000u /* samples per second and CPU */
-#define LEAST_CLOCK_NSEC  20000u /* the same as a period */
+#define LEAST_CLOCK_NSEC  20000u /* the same limit as a period */
 #define MOST_STACK        65528u /* bytes of a stack in one record */
 #define MOST_CPU          65536
 #define MOST_ENERGY_EVENT 0xffu
@@ -22,7 +24,7 @@
    PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP | PERF_SAMPLE_REGS_USER |                   \
    PERF_SAMPLE_STACK_USER)
 
-/* As it was asked for, without what is not known. */
+/* A copy of the request without the members that are not known here. */
 static struct perf_event_attr
 copy_known (const struct perf_event_attr *asked)
 {
@@ -30,7 +32,7 @@ copy_known (const struct perf_event_attr *asked)
     .type = asked->type,
     .size = sizeof *asked,
     .config = asked->config,
-    .sample_period = asked->sample_period, /* or sample_freq */
+    .sample_period = asked->sample_period, /* in a union with sample_freq */
     .sample_type = asked->sample_type,
     .read_format = asked->read_format,
     .disabled = asked->disabled,
@@ -70,7 +72,7 @@ is_clock (const struct perf_event_attr *attr)
          (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Counted on one CPU, for all: it cannot be sampled. */
+/* A counter of energy counts on one CPU for all CPUs, and cannot be sampled. */
 static bool
 is_known_energy (const RightsRequest *request)
 {
@@ -98,8 +100,8 @@ is_known_event (const struct perf_event_attr *attr)
     }
 }
 
-/* The raw part of a tracepoint's record can be anything that the kernel passes there: only a program's own is given out, and that of
- * switches. */
+/* The raw part of a tracepoint's record contains whatever the kernel passes to the tracepoint.
+ * Only the output of a BPF program and the tracepoint of switches are permitted. */
 static bool
 is_known_sample (const struct perf_event_attr *attr, uint64_t switch_id)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The recorder's side: sends requests to the server and receives descriptors. */
+
 #include "rights/message.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* The descriptor that came, or -1 with errno; with `value` none is expected, and 0 says that it is filled in. */
+/* Receives a descriptor; -1 with errno. If `value` is not NULL, receives a number instead and
+ * returns 0. */
 static int
 receive_answer (int socket, uint64_t *value)
 {

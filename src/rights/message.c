@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Sends and receives packets with at most one descriptor. */
+
 #include "rights/message.h"
 
 #include <errno.h>
@@ -53,7 +55,7 @@ sysprof_rights_receive (int socket, void *message, size_t size, int *fd)
 {
   OneDescriptor control;
   struct iovec part = { message, size };
-  /* Not all of `control`: what stands there for alignment would be taken for room for a second descriptor. */
+  /* Without the padding of `control`, which would leave space for a second descriptor. */
   struct msghdr header = { .msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = &control,

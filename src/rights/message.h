@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What goes through the socket between a recorder and who lends it rights: packets of one size in each direction. */
+/* The messages between a recorder without privileges and the server that has them: packets of
+ * one size in each direction. */
 
 #pragma once
 
@@ -39,25 +40,27 @@ typedef struct
       uint32_t most_addresses;
       uint32_t by_lists;
     } walker;
-    uint32_t number; /* which file or namespace, slab or CPU */
+    uint32_t number; /* which file, namespace, slab or CPU */
   };
 } RightsRequest;
 
 typedef struct
 {
-  int32_t error;   /* errno; 0 = done */
+  int32_t error;   /* errno; 0 = success */
   uint32_t unused; /* 0 */
   uint64_t value;
 } RightsAnswer;
 
-/* With `fd` (borrowed), unless it is -1. FALSE with errno. */
+/* Sends a message with the borrowed descriptor `fd`, -1 = none. FALSE with errno. */
 bool sysprof_rights_send (int socket, const void *message, size_t size, int fd, int flags);
-/* With what descriptor came along, -1 = none, which is the caller's. FALSE with errno: EPIPE where nobody sends any more, EBADMSG for
- * what is no message of `size` bytes with at most one descriptor. */
+/* Receives a message and its descriptor, which is the caller's; -1 = none. FALSE with errno:
+ * EPIPE if the other end is closed, EBADMSG if this is not a message of `size` bytes with at
+ * most one descriptor. */
 bool sysprof_rights_receive (int socket, void *message, size_t size, int *fd);
 
-/* 0, or the errno with which the request for an event is refused. `switch_id`: the tracepoint whose raw part is known, 0 = none;
- * `is_energy`: the type is that of a device that counts energy. */
+/* Returns 0, or the errno with which the request for an event is refused. `switch_id`: the
+ * tracepoint whose raw part is permitted, 0 = none; `is_energy`: the type is that of a device
+ * that counts energy. */
 int sysprof_rights_check_event (const RightsRequest *request,
                                 bool has_cgroup,
                                 uint64_t switch_id,

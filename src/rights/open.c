@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Paths are composed from numbers and names of our own. */
+/* Opens what a recording needs privileges for, with the privileges of the caller. All paths are
+ * composed here from numbers and constant names. */
 
 #include "rights/rights.h"
 
@@ -83,7 +84,8 @@ sysprof_rights_open_process_file (pid_t pid, ProcessFile file)
   return open (path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Whether the kernel's list of mappings has it. Of each line only what stands before the path is looked at. */
+/* Whether the kernel's list of mappings contains it. Only the part of each line before the path
+ * is parsed. */
 static bool
 is_mapped (FILE *maps, const ExecutableMapping *mapping)
 {
@@ -129,7 +131,8 @@ is_mapped_there (const ExecutableMapping *mapping)
   return is_found;
 }
 
-/* What was only looked at so far: opening a device would already do something. */
+/* Reopens an O_PATH descriptor for reading. Opening a device directly would already have side
+ * effects. */
 static int
 open_for_reading (int path_fd)
 {
@@ -139,7 +142,8 @@ open_for_reading (int path_fd)
   return open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Its device is not compared with that of the mapping, as file systems with several (btrfs, overlays) give two for one file. */
+/* Does not compare the device with that of the mapping: file systems with several devices
+ * (btrfs, overlayfs) report two for one file. */
 int
 sysprof_rights_open_mapped_file (const ExecutableMapping *mapping)
 {
@@ -217,7 +221,8 @@ sysprof_rights_open_kallsyms (void)
   return open ("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 }
 
-/* A mount that only this descriptor knows: nothing of the machine's file system changes. */
+/* The mount is visible only through this descriptor, and does not change the file system of the
+ * machine. */
 static int
 mount_tracefs (void)
 {

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* rights: what of a recording needs rights, and how one who has them lends them to a recorder who has none. Plain C and libbpf,
- * small enough for a privileged process: nothing here reads a byte that a stranger made.
+/* rights: the parts of a recording that need privileges, and a server that lends them to a
+ * recorder without privileges. Plain C and libbpf, small enough for a privileged process:
+ * nothing here parses data from untrusted files or processes.
  *
- *   open.c     the things themselves: each is one or two system calls, with the rights of whoever calls
- *   message.h  a request is numbers, and at most one descriptor; so is its answer
- *   check.c    which events are opened for others
- *   server.c   the privileged side of a socket: checks a request, does it, passes the descriptor back
+ *   open.c     opens files and events with the privileges of the caller, in one or two
+ *              system calls
+ *   message.h  a request has numbers and at most one descriptor; so has its answer
+ *   check.c    decides which events a client may open
+ *   server.c   the privileged side of a socket: checks a request, executes it, passes the
+ *              descriptor
  *   client.c   the recorder's side
  *
- *   RightsServer server;                            in the parent, which has authorized the peer
+ *   RightsServer server;                     in the parent, which has authorized the client
  *   sysprof_rights_server_init (&server);
  *   while (sysprof_rights_server_handle (&server, socket))
  *     continue;
  *   sysprof_rights_server_clear (&server);
  *
- * The socket, of type SEQPACKET, is worth a recording of the whole machine: who holds its other end may sample everybody. */
+ * The socket has type SEQPACKET. It is as valuable as a recording of the whole machine: the
+ * process that has the other end may sample all users. */
 
 #pragma once
 
@@ -26,16 +30,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* --- with one's own rights --- */
+/* --- with the caller's own privileges --- */
 
-/* Descriptors are the caller's and close-on-exec; failures are -1 with errno. */
+/* Descriptors are the caller's and close-on-exec; errors are -1 with errno. */
 
 int sysprof_rights_open_event (struct perf_event_attr *attr,
                                pid_t pid,
                                int cpu,
                                unsigned long flags);
 
-/* Files of /proc/PID; others are not opened for anybody else. */
+/* The files of /proc/PID that a client may open. */
 typedef enum
 {
   PROCESS_CGROUP,
@@ -47,11 +51,11 @@ typedef enum
   N_PROCESS_FILES
 } ProcessFile;
 
-/* N_PROCESS_FILES: none is called that. */
+/* N_PROCESS_FILES if there is no file of that name. */
 ProcessFile sysprof_rights_find_process_file (const char *name);
 int sysprof_rights_open_process_file (pid_t pid, ProcessFile file);
 
-/* An executable mapping of a file, as the kernel tells of it. */
+/* An executable mapping of a file, as the kernel reports it. */
 typedef struct
 {
   int32_t pid;
@@ -62,8 +66,8 @@ typedef struct
   uint64_t end;
 } ExecutableMapping;
 
-/* The file itself, for reading, also where it was deleted; ESTALE unless exactly that is mapped there, executable, and is a
- * regular file. */
+/* Opens the mapped file for reading, even if it has been deleted. ESTALE unless exactly this
+ * file is mapped there, executable and regular. */
 int sysprof_rights_open_mapped_file (const ExecutableMapping *mapping);
 
 typedef enum
@@ -79,75 +83,78 @@ typedef enum
   N_PROCESS_NS
 } ProcessNamespace;
 
-/* N_PROCESS_NS: none is called that. */
+/* N_PROCESS_NS if there is no namespace of that name. */
 ProcessNamespace sysprof_rights_find_namespace (const char *name);
-/* Its inode; 0 where it may not be known. */
+/* The inode of the namespace; 0 if it cannot be read. */
 uint64_t sysprof_rights_read_namespace (pid_t pid, ProcessNamespace which);
 
 int sysprof_rights_open_kallsyms (void);
 
-/* Whether events of that type are of a device that counts the processor's energy. */
+/* Whether events of that type belong to a device that counts the energy of the processor. */
 bool sysprof_rights_counts_energy (uint32_t type);
 
-/* The directory of tracefs, which is mounted for this descriptor alone where it is mounted nowhere. */
+/* Opens the directory of tracefs. If it is not mounted, mounts it for this descriptor only. */
 int sysprof_rights_open_tracefs (void);
-/* events/sched/sched_switch/format in it: how the kernel tells of switches. */
+/* Opens events/sched/sched_switch/format in tracefs, the layout of switch events. */
 int sysprof_rights_open_switch_format (void);
 
-/* --- lending them --- */
+/* --- the server --- */
 
-#define RIGHTS_MOST_EVENTS 65536u /* of one recording; then ENOSPC */
+#define RIGHTS_MOST_EVENTS 65536u /* per recording; then ENOSPC */
 #define RIGHTS_MOST_LEFT \
-  8u /* children that open a file of a file system that does not answer; then ETIMEDOUT */
+  8u /* children that wait for a file system that does not answer; then ETIMEDOUT */
 
-/* One per socket, and one recording each: there is one walker, and each of its slabs is made once. *Owned* by one thread. */
+/* The server of one socket and one recording, so that there is one walker and each of its slabs
+ * is created once. *Owned* by one thread. */
 typedef struct
 {
   WalkProgram maps;
-  uint64_t slabs_made; /* a bit each */
+  uint64_t slabs_made; /* one bit per slab */
   uint32_t n_events;
-  uint64_t
-      switch_id; /* the tracepoint of which the raw part is given out; 0 = nobody has asked for its format */
-  pid_t left[RIGHTS_MOST_LEFT]; /* killed, and maybe not ended yet; 0 = none */
+  uint64_t switch_id; /* the tracepoint of switches; 0 = its format has not been requested */
+  pid_t left[RIGHTS_MOST_LEFT]; /* children that were killed and may still run; 0 = free */
   bool has_loaded;
   bool has_waits;
 } RightsServer;
 
 void sysprof_rights_server_init (RightsServer *self);
-/* Waits for one request, and answers it. FALSE: the peer is gone, or does not keep to the protocol; the connection is to be
- * closed. */
+/* Waits for one request and answers it. FALSE: the client has closed the connection or violates
+ * the protocol; the caller closes the connection. */
 bool sysprof_rights_server_handle (RightsServer *self, int socket);
 void sysprof_rights_server_clear (RightsServer *self);
 
-/* --- borrowing them --- */
+/* --- the client --- */
 
-/* All ask through `socket`, one at a time, and wait for the answer, which takes the server a few system calls. As the functions
- * above; EPIPE where the server is gone. */
+/* Each function sends one request through `socket` and waits for the answer, which takes the
+ * server a few system calls. Results are those of the functions above; EPIPE if the server has
+ * closed the connection. */
 
-/* `cgroup_fd` (borrowed, -1 = none) takes the place of `pid`. */
+/* `cgroup_fd` (borrowed, -1 = none) replaces `pid`. */
 int sysprof_rights_ask_event (int socket,
                               const struct perf_event_attr *attr,
                               pid_t pid,
                               int cpu,
                               int cgroup_fd);
 int sysprof_rights_ask_process_file (int socket, pid_t pid, ProcessFile file);
-/* An envelope: a socket in which the file, with a byte, waits to be received. ETIMEDOUT: its file system has not answered for a second. */
+/* Returns an envelope: a socket with one byte and the file's descriptor in its queue.
+ * ETIMEDOUT: the file system has not answered for a second. */
 int sysprof_rights_ask_mapped_file (int socket, const ExecutableMapping *mapping);
 uint64_t sysprof_rights_ask_namespace (int socket, pid_t pid, ProcessNamespace which);
 int sysprof_rights_ask_kallsyms (int socket);
-/* From then on events of that tracepoint may have their raw part. */
+/* After this request, events of that tracepoint may have their raw part. */
 int sysprof_rights_ask_switch_format (int socket);
 
-/* Gives the index alone: the other maps stay with the server. */
+/* Receives only the index; the server keeps the other maps. */
 bool sysprof_rights_ask_walker_maps (int socket, WalkProgram *program);
-/* Returns where sysprof_rights_wait_for_walker() waits, as loading takes some 30 ms. */
+/* Starts to load the walker, which takes about 30 ms. Returns a descriptor for
+ * sysprof_rights_wait_for_walker(). */
 int sysprof_rights_ask_walker (int socket, uint32_t most_addresses, bool by_lists);
-/* Takes `promise`. The program. */
+/* Waits for the program. Takes `promise`. */
 int sysprof_rights_wait_for_walker (int promise);
 int sysprof_rights_ask_slab (int socket, uint32_t index);
-/* What watches the scheduler, walking with the maps that were made; as for the walker. */
+/* The same for the programs that watch the scheduler, with the maps of the walker. */
 int sysprof_rights_ask_waits (int socket);
-/* Takes `promise`. FALSE with errno. */
+/* Waits for the programs. Takes `promise`. FALSE with errno. */
 bool sysprof_rights_wait_for_waits (int promise, WaitsProgram *program);
-/* The walks of `cpu` are written to the ring of `event_fd`. */
+/* Connects output `index` of the walker to the ring of `event_fd`. */
 bool sysprof_rights_ask_output (int socket, uint32_t index, int event_fd);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Every request is numbers; a descriptor that comes along is one of the peer's own, and goes to the one system call that takes
- * nothing but its kind: a cgroup's directory, an event. Nothing of the peer's is opened, read or called by name. What a peer can
- * make the kernel hold is bounded per connection. */
+/* The privileged side of the socket. A request has only numbers, and perhaps a descriptor of
+ * the client's own. That descriptor is passed only to a system call that accepts one kind: the
+ * directory of a cgroup, or an event. The server never opens, reads or looks up anything by a
+ * name from the client, and limits what one connection can make the kernel keep. */
 
 #include "rights/message.h"
 
@@ -19,9 +20,10 @@
 #include <unistd.h>
 
 #define PATIENCE \
-  1000 /* ms until a file is taken for one of a file system that does not answer */
+  1000 /* ms; a file system that takes longer counts as one that does not answer */
 
-/* What is done for a request: a descriptor for the peer, or -1 with errno; NO_DESCRIPTOR: done without. */
+/* The result of a request: a descriptor for the client, NO_DESCRIPTOR for success without one,
+ * or -1 with errno. */
 #define NO_DESCRIPTOR (-2)
 
 static int
@@ -56,7 +58,8 @@ open_process_file (const RightsRequest *request)
   return -1;
 }
 
-/* --- files behind mappings: by a child, as a file system that does not answer would keep us for ever --- */
+/* --- mapped files: a child opens them, as a file system that does not answer would block the
+ * server forever --- */
 
 static int
 seal (int fd)
@@ -86,7 +89,7 @@ run_opener (int socket, const ExecutableMapping *mapping)
   RightsAnswer answer = { 0 };
   int envelope;
 
-  /* It may stay for long, and is to hold nothing meanwhile. */
+  /* The child may block for long, and must not keep any descriptor open. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
 
@@ -115,7 +118,7 @@ receive_envelope (int socket)
   return envelope;
 }
 
-/* Where a child that does not end is noted; NULL = there are too many. */
+/* A free entry for a child that has not ended; NULL = there are too many. */
 static pid_t *
 find_room (RightsServer *self)
 {
@@ -191,12 +194,13 @@ read_namespace (const RightsRequest *request, uint64_t *value)
   return NO_DESCRIPTOR;
 }
 
-/* Whose raw part may be had from then on is read here, not from what the peer says. */
+/* The server itself reads the number of the tracepoint whose raw part is permitted; it does not
+ * trust the client's. */
 static int
 open_switch_format (RightsServer *self)
 {
   static const char id_line[] = "\nID: ";
-  char text[512]; /* it stands in the second line */
+  char text[512]; /* the number is in the second line */
   int fd = sysprof_rights_open_switch_format ();
   ssize_t size = fd >= 0 ? pread (fd, text, sizeof text - 1, 0) : -1;
   const char *found;
@@ -231,13 +235,14 @@ make_maps (RightsServer *self)
   return sysprof_walk_program_make_maps (&self->maps) ? dup_fd (self->maps.index_fd) : -1;
 }
 
-/* On a thread of its own: loading takes 30 ms, on a busy machine more, in which events must be opened. */
+/* Loads programs on a thread of its own: it takes 30 ms, or longer on a busy machine, and
+ * events must be opened meanwhile. */
 typedef struct
 {
-  WalkProgram program; /* with descriptors of its own */
+  WalkProgram program; /* with its own descriptors */
   uint32_t most_addresses;
   bool by_lists;
-  bool is_waits; /* not the walker, but what watches the scheduler */
+  bool is_waits; /* the programs that watch the scheduler, instead of the walker */
   int socket;
 } Load;
 
@@ -250,7 +255,7 @@ free_load (Load *load)
   free (load);
 }
 
-/* One after the other. */
+/* Sends the descriptors one after the other. */
 static void
 send_waits (Load *load)
 {
@@ -279,7 +284,7 @@ run_load (void *data)
   };
   RightsAnswer answer = { 0 };
 
-  /* Who asked may be gone. */
+  /* If the client has closed the socket, sending fails without effect. */
   if (load->is_waits)
     {
       send_waits (load);
@@ -309,7 +314,7 @@ start_load (Load *load)
   return errno == 0;
 }
 
-/* The peer's end of a socket, through which the program will come. */
+/* Returns the client's end of a socket that will receive the program. */
 static int
 begin_load (RightsServer *self, uint32_t most_addresses, bool by_lists, bool is_waits)
 {
@@ -366,7 +371,7 @@ load_waits (RightsServer *self)
   return begin_load (self, 0, false, true);
 }
 
-/* Each once: a slab stays for as long as somebody has it mapped. */
+/* Creates each slab once: it exists for as long as any process has it mapped. */
 static int
 add_slab (RightsServer *self, uint32_t index)
 {
@@ -385,7 +390,7 @@ add_slab (RightsServer *self, uint32_t index)
   return fd;
 }
 
-/* The kernel takes no descriptor there but that of an event. */
+/* The kernel accepts only the descriptor of an event here. */
 static int
 set_output (RightsServer *self, uint32_t index, int given)
 {
@@ -444,7 +449,7 @@ void
 sysprof_rights_server_clear (RightsServer *self)
 {
   sysprof_walk_program_clear (&self->maps);
-  (void) find_room (self); /* those that have not ended are init's when we do */
+  (void) find_room (self); /* init reaps those that still run when the server ends */
 }
 
 bool
@@ -461,11 +466,11 @@ sysprof_rights_server_handle (RightsServer *self, int socket)
   fd = carry_out (self, &request, given, &answer.value);
   if (fd == -1)
     answer.error = errno;
-  /* Before the answer: who has it counts on that. */
+  /* Closed before the answer: the client relies on this. */
   if (given >= 0)
     (void) close (given);
 
-  /* A peer that does not fetch its answers is not waited for. */
+  /* Does not wait for a client that does not read its answers. */
   is_sent = sysprof_rights_send (socket, &answer, sizeof answer, fd, MSG_DONTWAIT);
   if (fd >= 0)
     (void) close (fd);

@@ -14,7 +14,7 @@ typedef ConfinedChild ElfSandbox;
 #define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
 /* These functions make the calls of ElfWorker in the child, and start it if it does not run.
- * Files come in envelopes (util/opener.h), which are borrowed; `info` is the fstat() result of
+ * Files come in envelopes (util/children/opener.h), which are borrowed; `info` is the fstat() result of
  * the file. ELF_GIVEN_UP means that there is no child any more: it died, violated the protocol,
  * exceeded the timeout for files of that size, or could not be started. The next open() starts
  * a new one. Of the facts of a debug file only those about its supplement are used. */

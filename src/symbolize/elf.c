@@ -599,7 +599,7 @@ try_place (Symbolization *self,
 static bool
 is_kept_file (const Symbolization *self,
               const FileBatch *batch,
-              const KeptFile *kept,
+              const PinnedFile *kept,
               const ElfFacts *facts)
 {
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
@@ -608,22 +608,22 @@ is_kept_file (const Symbolization *self,
   /* Inode numbers are unique only within a file system, which recordings do not identify, and
    * they are reused. So the file is only accepted if it is the only one with that number. */
   return batch->inode != 0 && strcmp (batch->path, kept->path) == 0 &&
-         sysprof_kept_files_find (self->options->kept_files, batch->inode, NULL, 1) == NULL;
+         sysprof_pinned_files_find (self->options->pinned_files, batch->inode, NULL, 1) == NULL;
 }
 
 /* Tries the files that the recorder held open. */
 static bool
-try_kept_files (Symbolization *self,
-                ElfParser *parser,
-                const FileBatch *batch,
-                UnnamedReason *reason)
+try_pinned_files (Symbolization *self,
+                  ElfParser *parser,
+                  const FileBatch *batch,
+                  UnnamedReason *reason)
 {
-  const KeptFiles *files = self->options->kept_files;
-  const KeptFile *kept;
+  const PinnedFiles *files = self->options->pinned_files;
+  const PinnedFile *kept;
 
   for (unsigned n = 0;
        files != NULL &&
-       (kept = sysprof_kept_files_find (files, batch->inode, batch->path, n)) != NULL;
+       (kept = sysprof_pinned_files_find (files, batch->inode, batch->path, n)) != NULL;
        n++)
     {
       ElfFacts facts = { 0 };
@@ -757,7 +757,7 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   if (parser->mounts != NULL &&
       try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
     return;
-  if (try_kept_files (self, parser, batch, &reason) ||
+  if (try_pinned_files (self, parser, batch, &reason) ||
       try_build_id (self, parser, batch, &reason))
     return;
 

@@ -40,7 +40,7 @@ typedef enum
   JIT_CODE_FAILED,          /* the dump cannot be read, or reading it took too long */
 } JitCodeStatus;
 
-/* The caller loads the disassembler first (disasm/disasm.h). The envelope (util/opener.h) is
+/* The caller loads the disassembler first (disasm/disasm.h). The envelope (util/children/opener.h) is
  * borrowed; the file has `size` bytes. */
 JitCodeStatus sysprof_jit_sandbox_disassemble (ConfinedChild *child,
                                                int envelope,

@@ -12,8 +12,8 @@
 
 #include "symbolize/fetched-files.h"
 #include "symbolize/symbol-table.h"
-#include "util/confined-child.h"
-#include "util/prepared-children.h"
+#include "util/children/confined-child.h"
+#include "util/children/prepared-children.h"
 
 #define N_CHILDREN 2 /* the opener and the parser */
 
@@ -101,7 +101,7 @@ static bool
 is_worth_it (const Store *store, const SymbolizeOptions *options)
 {
   return sysprof_symbolize_asks (options, SYMBOLIZER_ELF) && !options->ask_debuginfod &&
-         options->kept_files == NULL &&
+         options->pinned_files == NULL &&
          (options->ignore_bundled ||
           (!has_file (store, "__lines__") && !has_file (store, "__lines__.gz")));
 }

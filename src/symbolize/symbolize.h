@@ -19,7 +19,7 @@
 #pragma once
 
 #include "store/store.h"
-#include "util/kept-files.h"
+#include "util/pinned-files.h"
 
 typedef uint32_t SymbolId;
 
@@ -56,7 +56,7 @@ typedef enum
   UNNAMED_NO_SYMBOLS,      /* stripped */
   UNNAMED_BETWEEN_SYMBOLS, /* in a static function of a stripped file, or in padding */
   UNNAMED_NO_KERNEL_SYMBOLS,
-  UNNAMED_OTHER_DEBUG_FILE,  /* stripped, and the debug file found is from another build */
+  UNNAMED_OTHER_DEBUG_FILE, /* stripped, and the debug file found is from another build */
   /* likewise, but the debug file could not be read (DEBUG_GAP_FAILED) */
   UNNAMED_DEBUG_FILE_FAILED,
   UNNAMED_OVER_LIMIT, /* its symbol table, or that of its debug file, exceeds the limit */
@@ -216,7 +216,7 @@ typedef struct
   const char *const *inner_debug_dirs; /* likewise, as seen by the process of the file */
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
   /* files that are still open, used if none is found at their path; or NULL */
-  const KeptFiles *kept_files;
+  const PinnedFiles *pinned_files;
   /* the child that parses ELF files gives up its privileges (started as root) */
   bool use_sandbox;
   bool no_cache;      /* query files again, and do not cache their answers */
@@ -305,7 +305,7 @@ typedef struct
   uint32_t n;
   /* [store->addresses.n] 1 + the piece that contains the address; 0 = none */
   uint32_t *piece_of;
-  bool is_cut;        /* some pieces were omitted */
+  bool is_cut; /* some pieces were omitted */
   Intern strings;
 } Disassembly;
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From a file to its table: .eh_frame first, .debug_frame for functions that it does not have, and what is known without
- * either for the code between. */
+/* Builds the unwind table of a file. Functions come from .eh_frame, then from .debug_frame. For
+ * code in the gaps, rules come from code patterns, from Go's own table, or from reading the
+ * instructions. */
 
 #include "unwind/build.h"
 
-#include "unwind/called.h"
+#include "unwind/call-targets.h"
 #include "unwind/cfi.h"
+#include "unwind/code-patterns.h"
 #include "unwind/code-reader.h"
+#include "unwind/eh-return.h"
 #include "unwind/go.h"
-#include "unwind/handover.h"
-#include "unwind/known-code.h"
 #include "unwind/table.h"
 #include "unwind/x86.h"
 
@@ -20,28 +21,30 @@
 
 #define MOST_TEXTS 64 /* executable sections */
 
-/* Of a function, whose first instructions are compared with its rules. */
+/* The first instructions of each function are compared with its unwind rules. */
 #define MOST_FIRST             12                     /* rows */
 #define MOST_FIRST_INSTRUCTION 4                      /* bytes */
-#define PIECE                  (UINT64_C (256) << 10) /* bytes that are read at once */
+#define PIECE                  (UINT64_C (256) << 10) /* bytes read at once */
 #define MOST_CONTRADICTED      64
-#define MOST_HANDOVERS         8  /* libgcc has four */
+#define MOST_EH_RETURNS        8  /* libgcc has four */
 #define BEGINNING              16 /* bytes */
 
-/* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
- * return address right behind a call that never returns is looked up where the call is. */
+/* Linkers put up to 15 bytes of padding between functions. Padding counts as part of the
+ * function before it. This saves two rows, and a return address after a call that never returns
+ * is looked up at the call. */
 #define MOST_PADDING 15
 
-/* Code without rules is read up to so many bytes of a file. What has more is a browser, which has frame pointers, or no
- * program. */
+/* At most this many bytes of code without rules are read per file. Files with more are
+ * browsers, which have frame pointers, or are not programs. */
 #define MOST_CODE_READ (UINT64_C (32) << 20)
-/* Symbols are loaded for gaps of so many bytes; in less there are a few functions, which follow each other. Every program has a
- * gap of some 200 bytes, which its compiler brings. */
+/* Symbols are loaded only for gaps of at least this many bytes; smaller gaps contain a few
+ * consecutive functions. Every program has a gap of about 200 bytes, which the compiler
+ * adds. */
 #define LEAST_SYMBOLS 256
-#define MOST_OUTSIDE  8192 /* calls from one to another that are kept */
-#define MOST_GAPS     4096 /* of that size that are looked at for calls */
+#define MOST_OUTSIDE  8192 /* stored calls between gaps */
+#define MOST_GAPS     4096 /* gaps of that size that are searched for calls */
 
-/* Rows with which a function begins. */
+/* The rows at the start of a function. */
 typedef struct
 {
   uint64_t address;
@@ -56,38 +59,38 @@ typedef struct
   size_t next_eh;
   size_t next_debug;
   TableBuilder *builder;
-  bool has_bx_frames; /* rows whose CFA is found by RBX */
+  bool has_bx_frames; /* there are rows whose CFA depends on RBX */
   UnwindTableHeader header;
   ElfImage *image;
   ElfImage *debug_image; /* may be NULL */
-  ElfSymbols *symbols;   /* where they were asked for, and are there */
-  bool has_symbols;      /* they were asked for */
-  uint64_t *called;      /* [n_called] places without rules that code of the file leads to */
-  size_t n_called;
-  bool has_called; /* they were looked for */
-  uint64_t contradicted
-      [MOST_CONTRADICTED]; /* [n_contradicted] functions whose rules are not what their code does */
+  ElfSymbols *symbols;   /* loaded when first needed; NULL = none */
+  bool has_symbols;      /* loading has been tried */
+  /* [n_call_targets] addresses without rules that code of the file calls or refers to */
+  uint64_t *call_targets;
+  size_t n_call_targets;
+  bool has_call_targets; /* they have been searched for */
+  /* [n_contradicted] functions whose rules contradict their code */
+  uint64_t contradicted[MOST_CONTRADICTED];
   size_t n_contradicted;
-  Handover handover[MOST_HANDOVERS]; /* [n_handovers] ascending */
-  size_t n_handovers;
-  const Handover
-      *adding; /* whose rows are to be added yet, in the function that is; NULL = any other */
-  HandoverRow last[3]; /* that were added */
-  HandoverRow
-      exit[3]; /* of the function that is added, where it hands an exception over; else zero */
-  bool
-      is_comparing; /* rules with code: the first time, unless rules are all that is asked for */
-  bool is_again;    /* something was found that is to be added in another way */
-  uint8_t *piece;   /* bytes at [piece_start, piece_end), or NULL */
+  EhReturn eh_return[MOST_EH_RETURNS]; /* [n_eh_returns] ascending */
+  size_t n_eh_returns;
+  const EhReturn *adding; /* whose rows replace those of the current function; NULL = none */
+  EhReturnRow last[3];    /* the last rows added */
+  /* of the current function, if it leaves to an exception handler; else zero */
+  EhReturnRow exit[3];
+  /* compare rules with code: in the first pass, unless only call-frame information is used */
+  bool is_comparing;
+  bool is_again;  /* the pass must be repeated, because a function needs other rows */
+  uint8_t *piece; /* bytes at [piece_start, piece_end), or NULL */
   uint64_t piece_start;
   uint64_t piece_end;
-  uint64_t text_end;          /* of the section that is added */
-  FirstRow first[MOST_FIRST]; /* [n_first] of the function that is added */
+  uint64_t text_end;          /* of the current section */
+  FirstRow first[MOST_FIRST]; /* [n_first] of the current function */
   size_t n_first;
   uint64_t *outside; /* [MOST_OUTSIDE] */
   size_t n_outside;
-  uint64_t code_budget; /* bytes of code without rules that may be read yet */
-  uint32_t no_rule;     /* RULE_NONE, or RULE_DOUBT */
+  uint64_t code_budget; /* bytes of code without rules that may still be read */
+  uint32_t no_rule;     /* RULE_NONE or RULE_DOUBT */
   BuildSources sources;
 } Build;
 
@@ -96,13 +99,13 @@ typedef struct
 static void add_row (void *data, uint64_t address, uint32_t rule);
 
 static void
-add_handover (Build *self)
+add_eh_return (Build *self)
 {
-  const Handover *handover = self->adding;
+  const EhReturn *eh_return = self->adding;
 
   self->adding = NULL;
-  for (unsigned i = 0; handover != NULL && i < HANDOVER_ROWS; i++)
-    add_row (self, handover->row[i].address, handover->row[i].rule);
+  for (unsigned i = 0; eh_return != NULL && i < EH_RETURN_ROWS; i++)
+    add_row (self, eh_return->row[i].address, eh_return->row[i].rule);
 }
 
 static void
@@ -114,21 +117,21 @@ add_row (void *data, uint64_t address, uint32_t rule)
     {
       if (address < self->adding->end)
         return;
-      add_handover (self);
+      add_eh_return (self);
     }
   if (self->n_first < MOST_FIRST)
     self->first[self->n_first++] = (FirstRow){ address, rule };
   self->last[0] = self->last[1];
   self->last[1] = self->last[2];
-  self->last[2] = (HandoverRow){ address, rule };
-  if (RULE_KIND (rule) == RULE_RA && sysprof_handover_is_exit (self->last))
+  self->last[2] = (EhReturnRow){ address, rule };
+  if (RULE_KIND (rule) == RULE_RA && sysprof_eh_return_is_exit (self->last))
     memcpy (self->exit, self->last, sizeof self->exit);
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
 }
 
-/* The first function at or behind `from`, among those of the section that were not passed yet. */
+/* The first function at or after `from`, of those of the section that are left. */
 static const CfiFunction *
 peek (const Cfi *cfi, size_t *next, uint64_t from)
 {
@@ -139,17 +142,18 @@ peek (const Cfi *cfi, size_t *next, uint64_t from)
 
 /* --- code without rules --- */
 
-/* Rows of what the instructions say, with what is known better over them. */
+/* Adds the rows of a gap: those of the instructions, replaced by code patterns where these
+ * match. */
 typedef struct
 {
   Build *build;
-  const KnownCode *known; /* [n_known] */
+  const CodeMatch *known; /* [n_known] */
   size_t n_known;
   uint64_t end;
-  uint32_t rule; /* the last one that was given */
+  uint32_t rule; /* the last one of the instructions */
 } GapRows;
 
-/* Everything that is known of the addresses before `until`. */
+/* Adds the matches before the address `until`. */
 static void
 add_known (GapRows *self, uint64_t until)
 {
@@ -178,7 +182,8 @@ add_gap_row (void *data, uint64_t address, uint32_t rule)
     add_row (self->build, address, rule);
 }
 
-/* Those that are read with symbols: `gap` [most]. What .debug_frame has does not matter, as there are symbols as well. */
+/* Finds the gaps that are read with symbols: `gap` [most]. Ignores .debug_frame, because a file
+ * with it has symbols, too. */
 static size_t
 find_gaps (const Build *self, ElfCode *gap, size_t most)
 {
@@ -200,23 +205,23 @@ find_gaps (const Build *self, ElfCode *gap, size_t most)
   return n;
 }
 
-/* Asked once in a file, of which few have such code. */
+/* Called once per file; few files have such code. */
 static void
-find_called (Build *self)
+find_call_targets (Build *self)
 {
   ElfCode *gap;
 
-  if (self->has_called)
+  if (self->has_call_targets)
     return;
-  self->has_called = true;
+  self->has_call_targets = true;
   gap = calloc (MOST_GAPS, sizeof *gap);
   if (gap != NULL)
-    self->called = sysprof_called_find (self->image, gap, find_gaps (self, gap, MOST_GAPS),
-                                        &self->n_called);
+    self->call_targets = sysprof_call_targets_find (
+        self->image, gap, find_gaps (self, gap, MOST_GAPS), &self->n_call_targets);
   free (gap);
 }
 
-/* Parts of functions that are not called, but jumped to, have symbols of this kind. */
+/* Symbols of this kind are parts of functions, which are jumped to and not called. */
 static bool
 is_part (const char *name)
 {
@@ -225,32 +230,32 @@ is_part (const char *name)
 
 static void
 add_starts_among (CodeReader *reader,
-                  const uint64_t *place,
+                  const uint64_t *target,
                   size_t n,
                   uint64_t start,
                   uint64_t end)
 {
   for (size_t i = 0; i < n; i++)
-    if (place[i] >= start && place[i] < end)
-      sysprof_code_reader_add_start (reader, place[i]);
+    if (target[i] >= start && target[i] < end)
+      sysprof_code_reader_add_start (reader, target[i]);
 }
 
-/* What code in one gap calls in another; those before are done. */
+/* Stores calls from one gap to later ones. */
 static void
 keep_outside (Build *self, const CodeReader *reader)
 {
   size_t n;
-  const uint64_t *place = sysprof_code_reader_get_outside (reader, &n);
+  const uint64_t *target = sysprof_code_reader_get_outside (reader, &n);
 
   if (self->outside == NULL)
     self->outside = calloc (MOST_OUTSIDE, sizeof *self->outside);
   if (self->outside == NULL)
     return;
   for (size_t i = 0; i < n && self->n_outside < MOST_OUTSIDE; i++)
-    self->outside[self->n_outside++] = place[i];
+    self->outside[self->n_outside++] = target[i];
 }
 
-/* The first that begins at or behind `address`. */
+/* The first symbol that begins at or after `address`. */
 static size_t
 find_symbol (const ElfSymbols *symbols, uint64_t address)
 {
@@ -276,7 +281,7 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
   if (!self->has_symbols)
     {
       self->has_symbols = true;
-      /* Without symbols calls alone tell where functions are. */
+      /* Without symbols, only calls show where functions begin. */
       if (self->debug_image == NULL ||
           sysprof_elf_symbols_load (self->debug_image, &self->symbols) != ELF_OK)
         (void) sysprof_elf_symbols_load (self->image, &self->symbols);
@@ -293,12 +298,12 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
         sysprof_code_reader_add_start (reader, symbol.start);
     }
 
-  find_called (self);
-  add_starts_among (reader, self->called, self->n_called, start, end);
+  find_call_targets (self);
+  add_starts_among (reader, self->call_targets, self->n_call_targets, start, end);
   add_starts_among (reader, self->outside, self->n_outside, start, end);
 }
 
-/* Returns how many bytes have rules then. */
+/* Returns the number of bytes that have rules afterwards. */
 static uint64_t
 read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
 {
@@ -325,7 +330,7 @@ read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
 static void
 add_gap (Build *self, uint64_t start, uint64_t end)
 {
-  KnownCode known[MOST_KNOWN_CODE];
+  CodeMatch known[MOST_CODE_MATCHES];
   GapRows rows = { .build = self, .known = known, .end = end, .rule = self->no_rule };
   uint64_t covered;
 
@@ -341,7 +346,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
     }
   else
     {
-      rows.n_known = sysprof_known_code_find (self->image, start, end, known);
+      rows.n_known = sysprof_code_patterns_find (self->image, start, end, known);
       covered = read_code (self, &rows, start, end);
       add_known (&rows, end);
       if (covered > 0 || rows.known > known)
@@ -351,7 +356,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
   self->header.covered_size += covered;
 }
 
-/* Where the next function begins that begins behind `start`. */
+/* The start of the next function after `start`. */
 static uint64_t
 next_start (const Cfi *cfi, size_t next, uint64_t start)
 {
@@ -360,7 +365,7 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
   return next < cfi->n_functions ? cfi->function[next].start : UINT64_MAX;
 }
 
-/* --- rules against instructions --- */
+/* --- comparing rules with instructions --- */
 
 static uint32_t
 first_rule_at (const Build *self, uint64_t address)
@@ -372,7 +377,8 @@ first_rule_at (const Build *self, uint64_t address)
   return rule;
 }
 
-/* What an instruction adds to the distance from SP to the CFA; FALSE: it is not known, or the function goes on elsewhere. */
+/* The amount that an instruction adds to the distance from SP to the CFA. FALSE: unknown, or
+ * the function continues elsewhere. */
 static bool
 follow_sp (const X86Instruction *instruction, uint64_t *offset)
 {
@@ -401,7 +407,7 @@ follow_sp (const X86Instruction *instruction, uint64_t *offset)
     }
 }
 
-/* The bytes at [start, start + size), out of a larger piece. NULL: they cannot be read. */
+/* The bytes at [start, start + size), from a cached piece. NULL: they cannot be read. */
 static const uint8_t *
 read_beginning (Build *self, uint64_t start, uint64_t size)
 {
@@ -418,8 +424,9 @@ read_beginning (Build *self, uint64_t start, uint64_t size)
   return self->piece != NULL ? self->piece + (start - self->piece_start) : NULL;
 }
 
-/* Whether rules say something else of SP than what a function does as it begins. Rules in which SP has no part are believed, and
- * those that change with the first instruction: whoever wrote them has thought of it. */
+/* Whether the rules contradict what the function's first instructions do to SP. Rules that do
+ * not use SP are trusted. So are rules that change with the first instruction, because their
+ * author has considered it. */
 static bool
 contradicts (Build *self, uint64_t start, uint64_t end)
 {
@@ -446,7 +453,8 @@ contradicts (Build *self, uint64_t start, uint64_t end)
       if (at >= size || RULE_KIND (rule) != RULE_SP)
         return false;
       if (instruction.kind == X86_PADDING)
-        offset = RULE_OFFSET (rule); /* before what is jumped to; nobody comes by */
+        /* before a jump target: this instruction is not reached from above */
+        offset = RULE_OFFSET (rule);
       if (RULE_OFFSET (rule) != offset)
         return true;
     }
@@ -462,7 +470,7 @@ is_contradicted (const Build *self, uint64_t start)
   return false;
 }
 
-/* What a function does, where its rules say something else. */
+/* Adds rows from the instructions of a function whose rules contradict them. */
 static void
 add_read_function (Build *self, uint64_t start, uint64_t end)
 {
@@ -481,7 +489,7 @@ add_read_function (Build *self, uint64_t start, uint64_t end)
   sysprof_code_reader_free (reader);
 }
 
-/* TRUE once for each function. */
+/* TRUE once for each such function. */
 static bool
 keep_contradicted (Build *self, uint64_t start, uint64_t end)
 {
@@ -491,42 +499,44 @@ keep_contradicted (Build *self, uint64_t start, uint64_t end)
   return true;
 }
 
-/* TRUE once for each function in which an exception is handed to who catches it. */
+/* TRUE once for each function that leaves to an exception handler. */
 static bool
-keep_handover (Build *self, uint64_t start, uint64_t end)
+keep_eh_return (Build *self, uint64_t start, uint64_t end)
 {
-  if (self->n_handovers == MOST_HANDOVERS || self->header.machine != EM_X86_64 ||
+  if (self->n_eh_returns == MOST_EH_RETURNS || self->header.machine != EM_X86_64 ||
       self->exit[0].rule == 0 ||
-      !sysprof_handover_find (self->image, start, end, self->exit,
-                              &self->handover[self->n_handovers]))
+      !sysprof_eh_return_find (self->image, start, end, self->exit,
+                               &self->eh_return[self->n_eh_returns]))
     return false;
-  self->n_handovers++;
+  self->n_eh_returns++;
   return true;
 }
 
-static const Handover *
-find_handover (const Build *self, uint64_t start)
+static const EhReturn *
+find_eh_return (const Build *self, uint64_t start)
 {
-  for (size_t i = 0; i < self->n_handovers; i++)
-    if (self->handover[i].function == start)
-      return &self->handover[i];
+  for (size_t i = 0; i < self->n_eh_returns; i++)
+    if (self->eh_return[i].function == start)
+      return &self->eh_return[i];
   return NULL;
 }
 
-/* As its call-frame information says, FALSE: as far as that can be read; and as an exception is handed over. */
+/* Adds the rows of the call-frame information; those of an exit to an exception handler are
+ * replaced. FALSE: the information is invalid after the rows that were added. */
 static bool
 add_function (Build *self, const Cfi *cfi, const CfiFunction *function, uint64_t end)
 {
   bool is_read;
 
-  self->adding = find_handover (self, function->start);
+  self->adding = find_eh_return (self, function->start);
   memset (self->exit, 0, sizeof self->exit);
   is_read = sysprof_cfi_run (cfi, function, end, add_row, self);
-  add_handover (self);
+  add_eh_return (self);
   return is_read;
 }
 
-/* The functions of one executable section. One ends where the next of its section begins, whatever it says. */
+/* Adds the functions of one executable section. A function ends at the latest where the next
+ * one begins. */
 static void
 add_text (Build *self, ElfCode text)
 {
@@ -555,9 +565,10 @@ add_text (Build *self, ElfCode text)
 
       add_gap (self, at, function->start);
       self->n_first = 0;
-      /* Nobody calls where a context begins: its address is on the stack as it is, and looked up a byte before. */
+      /* The start of a context is never called: its address is put on the stack, and is looked
+       * up one byte before. */
       if (function->start > at &&
-          sysprof_known_code_is_context_start (self->image, cfi, function))
+          sysprof_code_patterns_is_context_start (self->image, cfi, function))
         {
           add_row (self, function->start - 1, RULE_END);
         }
@@ -571,7 +582,7 @@ add_text (Build *self, ElfCode text)
           self->header.n_broken++;
         }
       else if (self->is_comparing && (keep_contradicted (self, function->start, end) ||
-                                      keep_handover (self, function->start, end)))
+                                      keep_eh_return (self, function->start, end)))
         {
           self->is_again = true;
         }
@@ -599,7 +610,7 @@ add_build_id (UnwindTableHeader *header, ElfImage *image)
   memcpy (header->build_id, build_id, size);
 }
 
-/* Everything from the beginning; what was added before is forgotten. */
+/* Adds everything, from the beginning. */
 static ElfStatus
 add_all (Build *self, const ElfCode *code, size_t n_code)
 {
@@ -623,13 +634,13 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     {
       self->header.text_size += text[i].end - text[i].start;
       add_text (self, text[i]);
-      /* Behind a section there may be data, or nothing. */
+      /* After a section there may be data, or nothing. */
       sysprof_table_builder_add (self->builder, text[i].end, RULE_NONE);
     }
   return ELF_OK;
 }
 
-/* A section that is not there, or cannot be read, leaves the others. */
+/* A section that is missing or cannot be read does not affect the others. */
 static ElfStatus
 open_section (Cfi *cfi, ElfStatus status, ElfFrames *frames, uint16_t machine, bool is_debug)
 {
@@ -667,7 +678,8 @@ build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable
   self.go.code_budget = &self.code_budget;
   if (status == ELF_NO_MEMORY)
     goto out;
-  /* Go's own says where stacks end and where they are changed, which its .debug_frame does not. */
+  /* Go's own table has the ends of stacks and the changes of stacks, which its .debug_frame
+   * does not have. */
   if (status == ELF_UNSUPPORTED)
     self.no_rule = RULE_DOUBT;
   else if (status != ELF_OK)
@@ -696,7 +708,7 @@ out:
   sysprof_cfi_clear (&self.debug);
   sysprof_go_table_clear (&self.go);
   sysprof_elf_symbols_free (self.symbols);
-  free (self.called);
+  free (self.call_targets);
   free (self.outside);
   free (self.piece);
   free (eh_frame.bytes);

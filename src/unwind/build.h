@@ -7,12 +7,12 @@
 typedef enum
 {
   BUILD_ALL,
-  BUILD_FRAMES, /* call-frame information, and what is known without; no instructions are read */
-  BUILD_CODE,   /* as if a file had nothing but its code */
+  BUILD_FRAMES, /* call-frame information and code patterns; no instructions are read */
+  BUILD_CODE,   /* only the code, as if the file had nothing else */
 } BuildSources;
 
-/* The table of a file from a part of what it has: what reading instructions is worth can be measured on files whose rules are
- * known. */
+/* Builds the table from some of the sources, to measure the value of reading instructions on
+ * files whose rules are known. */
 ElfStatus sysprof_unwind_table_build_from (ElfImage *image,
                                            ElfImage *debug_image,
                                            BuildSources sources,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs call-frame instructions. Each byte is read once, nothing jumps, and remembered states have a limit: the time a
- * function takes is bounded by its bytes, whatever they are. */
+/* Runs call-frame instructions. Each byte is read once, there are no jumps, and the number of
+ * remembered states is limited. So the time for a function is bounded by its bytes, whatever
+ * they contain. */
 
 #include "unwind/cfi-program.h"
 
@@ -11,7 +12,7 @@
 
 enum
 {
-  /* The operation in the upper two bits, an operand in the others. */
+  /* The operation is in the upper two bits, an operand in the others. */
   DW_CFA_ADVANCE_LOC = 0x40,
   DW_CFA_OFFSET = 0x80,
   DW_CFA_RESTORE = 0xc0,
@@ -40,7 +41,7 @@ enum
   DW_CFA_VAL_OFFSET_SF = 0x15,
   DW_CFA_VAL_EXPRESSION = 0x16,
   DW_CFA_NEGATE_RA_STATE =
-      0x2d, /* arm64: return addresses carry a signature; it is stripped in any case */
+      0x2d, /* arm64: return addresses have a signature, which is removed in any case */
   DW_CFA_GNU_ARGS_SIZE = 0x2e,
   DW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
@@ -100,7 +101,7 @@ take_expression (Program *self, Cursor *expression)
 
 /* --- registers --- */
 
-/* Of all registers three matter; what is said about others is read and forgotten. */
+/* Only three registers matter. Instructions about others are parsed and ignored. */
 static Where *
 where_of (Program *self, CfiState *state, uint64_t number)
 {
@@ -116,10 +117,10 @@ where_of (Program *self, CfiState *state, uint64_t number)
 static void
 set_where (Program *self, uint64_t number, Where where)
 {
-  Where *place = where_of (self, &self->state, number);
+  Where *saved = where_of (self, &self->state, number);
 
-  if (place != NULL)
-    *place = where;
+  if (saved != NULL)
+    *saved = where;
 }
 
 static void
@@ -142,7 +143,7 @@ define_cfa (Program *self, uint64_t number, int64_t offset)
 
 /* --- instructions --- */
 
-/* Those about registers, with one in front of their operand. */
+/* The instructions about registers, whose first operand is the register. */
 static bool
 run_register_instruction (Program *self, uint8_t operation)
 {
@@ -281,7 +282,8 @@ run_other_instruction (Program *self, uint8_t operation)
     }
 }
 
-/* How far the location advances; FALSE where `operation` is of another kind, or cut (then `*is_cut`). */
+/* How far the location advances. FALSE if `operation` is of another kind, or is truncated (then
+ * `*is_cut`). */
 static bool
 take_advance (Program *self, uint8_t operation, uint64_t location, uint64_t *to, bool *is_cut)
 {
@@ -320,7 +322,7 @@ cut:
   return false;
 }
 
-/* Any instruction that does not advance. */
+/* Runs an instruction that does not advance. */
 static bool
 run_instruction (Program *self, uint8_t operation)
 {
@@ -357,7 +359,8 @@ sysprof_cfi_run_initial (const Cfi *self, CfiCommon *common, Cursor instructions
     if (!run_instruction (&program, operation))
       return false;
 
-  /* arm64 leaves unsaid that the return address is in the link register; x86-64 always says where it is. */
+  /* arm64 implies that the return address is in the link register; on x86-64 its position is
+   * always given. */
   common->initial = program.state;
   return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From what the instructions said to a rule of 32 bits. Expressions are recognized, not computed: a handful of forms
- * makes all but a few rows of a whole distribution. */
+/* Converts the state after call-frame instructions to a rule of 32 bits. Expressions are
+ * recognized, not computed: a few forms cover nearly all rows of a whole distribution. */
 
 #include "unwind/cfi-rule.h"
 
@@ -18,7 +18,8 @@ const CfiMachine sysprof_cfi_arm64 = { .fp = 29, .sp = 31, .ra = 30, .bx = UINT8
 #define DW_OP_LIT0        0x30
 #define DW_OP_BREG0       0x70
 
-/* A signal handler's frame on x86-64: SP is at struct ucontext, whose word 160 is the interrupted SP. */
+/* A signal frame on x86-64: SP points to struct ucontext, which has the interrupted SP at byte
+ * 160. */
 #define SIGNAL_SP 160
 
 static bool
@@ -27,7 +28,7 @@ is_multiple_of_8 (int64_t offset)
   return (offset & 7) == 0;
 }
 
-/* A register's content plus a number; `expression` goes on behind. */
+/* Takes a register's value plus a number, and leaves `expression` after it. */
 static bool
 take_base (Cursor *expression, uint8_t *number, int64_t *offset)
 {
@@ -40,8 +41,9 @@ take_base (Cursor *expression, uint8_t *number, int64_t *offset)
   return cursor_sleb128 (expression, offset);
 }
 
-/* Is it "SP + 8, and 8 more where IP & 15 is at least `*threshold`"? So linkers describe a stub that pushes in its middle:
- * breg7 8; breg16 0; lit15; and; lit…; ge; lit3; shl; plus. */
+/* Whether the expression is "SP + 8, and 8 more if IP & 15 is at least `*threshold`". Linkers
+ * use it for a stub that pushes a word in its middle: breg7 8; breg16 0; lit15; and; lit…; ge;
+ * lit3; shl; plus. */
 static bool
 is_plt (Cursor expression, uint32_t *threshold)
 {
@@ -60,7 +62,7 @@ is_plt (Cursor expression, uint32_t *threshold)
   return true;
 }
 
-/* Behind a load: nothing (0), or a number that is added. */
+/* After a load: takes nothing (0), or a number to add. */
 static bool
 take_addend (Cursor *expression, uint64_t *addend)
 {
@@ -138,7 +140,8 @@ rule_of_expression (Cursor expression, uint32_t slot, const CfiMachine *machine,
   return RULE_ESCAPE;
 }
 
-/* Where a register of the caller's is. One that cannot be said is lost, which does no harm until a frame needs it. */
+/* The slot of a register of the caller. If the format cannot express it, the register is lost,
+ * which matters only if a frame needs it. */
 static uint32_t
 slot_of (const CfiState *state, const Where *where, const CfiMachine *machine)
 {
@@ -172,30 +175,30 @@ slot_of (const CfiState *state, const Where *where, const CfiMachine *machine)
   return (uint32_t) (-offset / 8);
 }
 
-/* The dynamic loader is entered from a stub that has pushed X30, and another word below it. Its rules do not count these two:
- * the return address stands above their CFA. */
+/* The dynamic loader is entered from a stub that has pushed X30 and another word below it. The
+ * loader's rules do not count these two words: the return address is above their CFA. */
 #define PUSHED_BY_STUB 16
 
-/* `saved`: where the pair is, or the return address, if that is `is_link` alone; 0 = it is in the link register. In bytes down
- * from the CFA. */
+/* `saved`: position of the pair, or of the return address if `is_link`, in bytes below the CFA;
+ * 0 = in the link register. */
 static uint32_t
 far_rule_of_arm64 (int64_t cfa_offset, int64_t saved, bool is_link)
 {
-  uint32_t place = is_link ? FAR_LINK : 0;
+  uint32_t slot = is_link ? FAR_LINK : 0;
 
   if (cfa_offset > RULE_FAR_MOST_OFFSET || !is_multiple_of_8 (saved))
     return RULE_ESCAPE;
   if (saved == 0)
     return RULE_MAKE_FAR (cfa_offset, FAR_IN_LR);
   if (saved <= cfa_offset && cfa_offset - saved <= 8 * (int64_t) FAR_MOST_WORDS)
-    return RULE_MAKE_FAR (cfa_offset, place | (uint32_t) (cfa_offset - saved) / 8);
+    return RULE_MAKE_FAR (cfa_offset, slot | (uint32_t) (cfa_offset - saved) / 8);
   if (saved > 0 && saved <= 8 * (int64_t) FAR_MOST_WORDS)
-    return RULE_MAKE_FAR (cfa_offset, place | FAR_FROM_CFA | (uint32_t) saved / 8);
+    return RULE_MAKE_FAR (cfa_offset, slot | FAR_FROM_CFA | (uint32_t) saved / 8);
   return RULE_ESCAPE;
 }
 
-/* arm64 saves the frame pointer and, behind it, the link register; a table's rule has room for such a pair, for code that has
- * saved the link register alone, and for code that has it still. */
+/* arm64 saves the frame pointer, followed by the link register. A rule can describe such a
+ * pair, code that has saved only the link register, and code that has not saved it. */
 static uint32_t
 rule_of_arm64 (const CfiState *state, bool is_signal)
 {
@@ -251,7 +254,7 @@ rule_of_arm64 (const CfiState *state, bool is_signal)
   return RULE_MAKE (RULE_SP_LINK, cfa_offset, link_slot);
 }
 
-/* The rule with RBX added, if there is room for it. */
+/* Adds RBX to the rule if there is space. */
 static uint32_t
 with_bx (uint32_t rule, const CfiState *state)
 {
@@ -272,7 +275,7 @@ with_bx (uint32_t rule, const CfiState *state)
                        RULE_OFFSET (rule), slot, bx);
 }
 
-/* vfork() keeps its return address in a register, as its stack is its child's as well. */
+/* vfork() keeps its return address in a register, because the child uses the same stack. */
 static uint32_t
 rule_of_ra_register (const CfiState *state)
 {
@@ -300,7 +303,7 @@ sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind)
     return RULE_MAKE (RULE_END, 0, 0);
   if (state->ra.kind == WHERE_REGISTER && !kind.is_signal)
     return rule_of_ra_register (state);
-  /* A signal frame that says it in another way, or a return address that is not where a call leaves it. */
+  /* An unknown form of a signal frame, or a return address that is not where a call puts it. */
   if (kind.is_signal || state->ra.kind != WHERE_AT_CFA || state->ra.offset != -8)
     return RULE_ESCAPE;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What call-frame instructions have said about one place, as far as walking needs it. */
+/* The state of the unwind registers at one address, as call-frame instructions have described
+ * it. */
 
 #pragma once
 
@@ -12,9 +13,9 @@ typedef enum
   WHERE_UNDEFINED,
   WHERE_SAME,
   WHERE_AT_CFA,     /* saved at CFA + offset */
-  WHERE_EXPRESSION, /* saved at the address that the expression gives */
+  WHERE_EXPRESSION, /* saved at the address that an expression computes */
   WHERE_REGISTER,   /* in the register number `offset` */
-  WHERE_ELSEWHERE,  /* a value that is computed */
+  WHERE_ELSEWHERE,  /* a computed value */
 } WhereKind;
 
 typedef struct
@@ -42,7 +43,7 @@ typedef struct
   Where bx; /* x86-64: RBX */
 } CfiState;
 
-/* DWARF numbers of the registers that walking is about. */
+/* DWARF numbers of the registers that unwinding needs. */
 typedef struct
 {
   uint8_t fp;
@@ -57,9 +58,9 @@ extern const CfiMachine sysprof_cfi_arm64;
 typedef struct
 {
   bool is_arm64;
-  bool is_signal; /* the kernel makes this frame */
-  bool wants_bx;  /* rules shall say where RBX is */
+  bool is_signal; /* a signal frame */
+  bool wants_bx;  /* rules should include RBX */
 } CfiRuleKind;
 
-/* The state in the form of a table's rule. */
+/* Converts the state to a rule of the table. */
 uint32_t sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind);

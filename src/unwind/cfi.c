@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The headers of a call-frame section: common entries (CIE), and the functions (FDE) that refer to them.
+/* Reads the headers of a call-frame section: common entries (CIE), and the functions (FDE) that
+ * refer to them.
  *
- * One pass in the order of the bytes. A function may refer only to a common entry that the pass has met, so that each
- * is parsed once, whatever the references say; its initial instructions run once as well. */
+ * It makes one pass in the order of the bytes. A function may only refer to a common entry that
+ * was read before. So each is parsed once, and its initial instructions run once, whatever the
+ * references are. */
 
 #include "unwind/cfi.h"
 
@@ -23,13 +25,13 @@
 
 /* --- addresses --- */
 
-/* A number by the lower four bits of its encoding. */
+/* Reads a number in the format of the lower four bits of its encoding. */
 static bool
 take_number (Cursor *cursor, uint8_t encoding, uint64_t *value)
 {
   switch (encoding & PE_FORMAT)
     {
-    case 0x0: /* as wide as an address */
+    case 0x0: /* of the size of an address */
     case 0x4:
     case 0xc:
       return cursor_fixed (cursor, 8, value);
@@ -59,21 +61,21 @@ take_number (Cursor *cursor, uint8_t encoding, uint64_t *value)
 bool
 sysprof_cfi_take_address (const Cfi *self, Cursor *cursor, uint8_t encoding, uint64_t *address)
 {
-  uint64_t place = self->address + (uint64_t) (cursor->at - self->bytes);
+  uint64_t offset = self->address + (uint64_t) (cursor->at - self->bytes);
 
   if (encoding & PE_INDIRECT || !take_number (cursor, encoding, address))
     return false;
 
   if ((encoding & PE_RELATION) == PE_PC_REL)
-    *address += place;
+    *address += offset;
   else if ((encoding & PE_RELATION) != 0)
-    return false; /* relative to text, data, function: nobody writes it on these machines */
+    return false; /* relative to text, data, or function: not used on these machines */
   return true;
 }
 
 /* --- common entries --- */
 
-/* The letters of an augmentation that begins with z, and what each has in its data. */
+/* Parses an augmentation that begins with z: the letters, and the data of each. */
 static bool
 parse_augmentation (CfiCommon *common, const char *letters, Cursor data)
 {
@@ -98,11 +100,12 @@ parse_augmentation (CfiCommon *common, const char *letters, Cursor data)
       case 'S':
         common->is_signal = true;
         break;
-      case 'B': /* arm64: return addresses are signed with the other key */
-      case 'G': /* arm64: memory tags */
+      case 'B': /* arm64: return addresses are signed with key B */
+      case 'G': /* arm64: memory tagging */
         break;
       default:
-        return true; /* the data's size is known, and what R and S say stands in front */
+        /* unknown letters can be skipped: the data's size is known, and R and S come first */
+        return true;
       }
 
   return true;
@@ -159,7 +162,7 @@ parse_common (const Cfi *self, CfiCommon *common, Cursor entry)
     }
   else if (*letters != 0)
     {
-      return false; /* an augmentation whose size is not known hides where the instructions begin */
+      return false; /* an augmentation of unknown size hides the start of the instructions */
     }
 
   return sysprof_cfi_run_initial (self, common, entry);
@@ -167,7 +170,7 @@ parse_common (const Cfi *self, CfiCommon *common, Cursor entry)
 
 /* --- one pass over the entries --- */
 
-/* Room for one more; `*items` grows by half. */
+/* Reserves space for one more item; `*items` grows by half. */
 static bool
 make_room (void **items, size_t *capacity, size_t n, size_t item_size)
 {
@@ -186,7 +189,7 @@ make_room (void **items, size_t *capacity, size_t n, size_t item_size)
 }
 
 static ElfStatus
-add_common (Cfi *self, uint32_t place, Cursor entry)
+add_common (Cfi *self, uint32_t offset, Cursor entry)
 {
   CfiCommon *common;
 
@@ -196,7 +199,7 @@ add_common (Cfi *self, uint32_t place, Cursor entry)
 
   common = &self->common[self->n_common++];
   *common = (CfiCommon){
-    .place = place,
+    .offset = offset,
     .machine = self->is_arm64 ? &sysprof_cfi_arm64 : &sysprof_cfi_x86_64,
   };
   common->is_sound = parse_common (self, common, entry);
@@ -204,31 +207,31 @@ add_common (Cfi *self, uint32_t place, Cursor entry)
 }
 
 static const CfiCommon *
-find_common (const Cfi *self, uint64_t place)
+find_common (const Cfi *self, uint64_t offset)
 {
   size_t low = 0;
 
-  /* Nearly always the last one. */
-  if (self->n_common > 0 && self->common[self->n_common - 1].place == place)
+  /* Nearly always it is the last one. */
+  if (self->n_common > 0 && self->common[self->n_common - 1].offset == offset)
     return &self->common[self->n_common - 1];
 
   for (size_t high = self->n_common; low < high;)
     {
       size_t middle = low + (high - low) / 2;
 
-      if (self->common[middle].place < place)
+      if (self->common[middle].offset < offset)
         low = middle + 1;
       else
         high = middle;
     }
 
-  return low < self->n_common && self->common[low].place == place ? &self->common[low] : NULL;
+  return low < self->n_common && self->common[low].offset == offset ? &self->common[low] : NULL;
 }
 
 static ElfStatus
-add_function (Cfi *self, uint64_t common_place, Cursor entry)
+add_function (Cfi *self, uint64_t common_offset, Cursor entry)
 {
-  const CfiCommon *common = find_common (self, common_place);
+  const CfiCommon *common = find_common (self, common_offset);
   uint64_t start, length, size, end;
 
   if (common == NULL || !common->is_sound || common->encoding == PE_OMIT ||
@@ -241,7 +244,7 @@ add_function (Cfi *self, uint64_t common_place, Cursor entry)
       return ELF_OK;
     }
   if (length == 0)
-    return ELF_OK; /* the linker threw the function away */
+    return ELF_OK; /* the linker has discarded the function */
 
   if (!make_room ((void **) &self->function, &self->function_capacity, self->n_functions,
                   sizeof (CfiFunction)))
@@ -256,10 +259,10 @@ add_function (Cfi *self, uint64_t common_place, Cursor entry)
   return ELF_OK;
 }
 
-/* Behind the length. In .eh_frame the word is 0 or how far back the common entry is; in .debug_frame it is all ones or
- * the common entry's place. */
+/* Parses an entry after its length. The ID in .eh_frame is 0 or the distance back to the common
+ * entry; in .debug_frame it is all ones or the offset of the common entry. */
 static ElfStatus
-add_entry (Cfi *self, uint32_t place, Cursor entry, unsigned offset_size)
+add_entry (Cfi *self, uint32_t offset, Cursor entry, unsigned offset_size)
 {
   uint64_t at = (uint64_t) (entry.at - self->bytes);
   uint64_t reference;
@@ -274,9 +277,9 @@ add_entry (Cfi *self, uint32_t place, Cursor entry, unsigned offset_size)
 
   if (self->is_debug)
     return reference == (offset_size == 4 ? UINT32_MAX : UINT64_MAX)
-               ? add_common (self, place, entry)
+               ? add_common (self, offset, entry)
                : add_function (self, reference, entry);
-  return reference == 0 ? add_common (self, place, entry)
+  return reference == 0 ? add_common (self, offset, entry)
                         : add_function (self, at - reference, entry);
 }
 
@@ -288,7 +291,7 @@ scan_entries (Cfi *self, bool is_open)
 
   for (;;)
     {
-      uint32_t place = (uint32_t) (cursor.at - self->bytes);
+      uint32_t offset = (uint32_t) (cursor.at - self->bytes);
       unsigned offset_size = 4;
       ElfStatus status;
 
@@ -296,7 +299,8 @@ scan_entries (Cfi *self, bool is_open)
         return ELF_OK;
       if (length == 0)
         {
-          /* The end for who reads at run time; parts of linked files may follow. */
+          /* This ends the section for run-time unwinders. Entries of other linked files may
+           * follow. */
           if (is_open)
             return ELF_OK;
           continue;
@@ -313,7 +317,7 @@ scan_entries (Cfi *self, bool is_open)
           return ELF_OK;
         }
 
-      status = add_entry (self, place, (Cursor){ cursor.at, cursor.at + length }, offset_size);
+      status = add_entry (self, offset, (Cursor){ cursor.at, cursor.at + length }, offset_size);
       if (status != ELF_OK)
         return status;
       cursor.at += length;

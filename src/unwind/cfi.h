@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Call-frame information: which functions a section describes, and each function's rules in the order of its bytes.
+/* Call-frame information: the functions that a section describes, and the unwind rules of each.
  *
- * Source: DWARF 5, 6.4; LSB 5.0 core, 10.6 (what .eh_frame changes); the psABI of each machine (register numbers). */
+ * Source: DWARF 5, 6.4; LSB 5.0 core, 10.6 (differences of .eh_frame); the psABI of each
+ * machine (register numbers). */
 
 #pragma once
 
@@ -13,7 +14,7 @@ typedef struct
 {
   uint64_t start; /* link-time address */
   uint64_t end;
-  uint32_t program; /* where its instructions are in the section */
+  uint32_t program; /* offset of its instructions in the section */
   uint32_t program_size;
   uint32_t common; /* index of its CIE */
 } CfiFunction;
@@ -28,15 +29,15 @@ typedef struct
   uint64_t address;
   bool is_debug; /* .debug_frame */
   bool is_arm64;
-  bool wants_bx; /* set before functions are run: their rules say where RBX is, if they can */
+  bool wants_bx; /* set before functions are run: rules include RBX if possible */
 
-  CfiCommon *common; /* [n_common], ascending by place */
+  CfiCommon *common; /* [n_common], ascending by offset */
   size_t n_common;
   size_t common_capacity;
   CfiFunction *function; /* [n_functions], ascending by start */
   size_t n_functions;
   size_t function_capacity;
-  size_t n_refused; /* entries that say nothing that can be used */
+  size_t n_refused; /* invalid or unsupported entries */
 } Cfi;
 
 /* Reads all headers. `machine` is EM_X86_64 or EM_AARCH64. */
@@ -44,11 +45,12 @@ ElfStatus
 sysprof_cfi_open (Cfi *self, const ElfFrames *frames, uint16_t machine, bool is_debug);
 void sysprof_cfi_clear (Cfi *self);
 
-/* `rule` (RULE_MAKE) is in force from `address` to the next row's. */
+/* `rule` (RULE_MAKE) applies from `address` up to the next row. */
 typedef void (*CfiRow) (void *data, uint64_t address, uint32_t rule);
 
-/* The rows of a function, ascending, the first at its start, all of them before `end`. FALSE where its instructions
- * break off or make no sense: the rows until there hold, and a RULE_ESCAPE stands behind them. */
+/* Calls back with the rows of a function: ascending, the first at its start, all before `end`.
+ * FALSE if its instructions are truncated or invalid: earlier rows are valid, and are followed
+ * by a RULE_ESCAPE. */
 bool sysprof_cfi_run (const Cfi *self,
                       const CfiFunction *function,
                       uint64_t end,

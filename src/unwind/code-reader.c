@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Follows the code of functions from where they begin, along all branches, and keeps for each instruction how far the stack pointer
- * and the frame pointer are from the CFA. Where two ways lead to an instruction with different stacks, what differs is unknown
- * there.
+/* Derives unwind rules from instructions. Follows functions from their start along all
+ * branches, and stores for each instruction the distances of the stack pointer and the frame
+ * pointer from the CFA. If two paths reach an instruction with different stacks, the differing
+ * part is unknown there.
  *
- * What a jump through a table leads to is seen where it is known how long the table is, and has no rules else. Calls that never return are not known as such: the code
- * behind one may be another function. It is not followed if a function is known to begin there, or it looks like one.
+ * Targets of a jump through a table are found if the length of the table is known; otherwise
+ * they have no rules. It is unknown whether a call returns. So the code after a call is not
+ * followed if a function is known to begin there, or the code looks like the start of one.
  *
- * Each instruction is visited again only when less becomes known of it, at most four times: bounded by the bytes of the code. */
+ * An instruction is visited again only when less is known about it, at most four times. So the
+ * work is bounded by the bytes of the code. */
 
 #include "unwind/code-reader.h"
 
@@ -18,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CODE    (UINT64_C (32) << 20) /* bytes that are read at once */
+#define MOST_CODE    (UINT64_C (32) << 20) /* bytes read at once */
 #define MOST_OUTSIDE 1024
 #define MOST_STATES  4096 /* different stacks; a C library has a thousand */
 #define HASH_SLOTS   (4 * MOST_STATES)
@@ -27,15 +30,15 @@
 
 #define FUNCTION_ALIGN 16
 
-#define UNKNOWN (-1)
-#define NOBODYS (-2) /* as `fp`: nobody called this code */
+#define UNKNOWN   (-1)
+#define OUTERMOST (-2) /* as `fp`: this code has no caller */
 
-/* How the stack is before an instruction. */
+/* The stack before an instruction. */
 typedef struct
 {
   int32_t sp; /* CFA - SP */
-  int32_t bp; /* CFA - BP, where BP points into the frame; else UNKNOWN */
-  int32_t fp; /* the caller's BP is at CFA - fp; 0: in BP; UNKNOWN: lost; NOBODYS */
+  int32_t bp; /* CFA - BP if BP points into the frame; else UNKNOWN */
+  int32_t fp; /* the caller's BP is at CFA - fp; 0: in BP; UNKNOWN: lost; OUTERMOST */
 } Stack;
 
 static const Stack at_entry = { 8, UNKNOWN, 0 };
@@ -43,7 +46,7 @@ static const Stack at_entry = { 8, UNKNOWN, 0 };
 enum
 {
   UNVISITED,
-  LOST, /* reached, and nothing is known */
+  LOST, /* reached, but the stack is unknown */
   ENTRY,
   FIRST_STATE = LOST,
 };
@@ -54,22 +57,23 @@ struct CodeReader
   uint64_t start;
   uint64_t size;
   uint8_t *code; /* [size] */
-  uint16_t *
-      state; /* [size] of the instruction that begins there; UNVISITED also inside of instructions */
+  /* [size] of the instruction that begins there; UNVISITED within instructions */
+  uint16_t *state;
   uint8_t *is_start; /* [size / 8 + 1] bits: a function begins there */
 
   Stack stack[MOST_STATES];
   uint32_t n_states;
-  uint16_t hash[HASH_SLOTS]; /* of stack; 0 = free */
+  uint16_t hash[HASH_SLOTS]; /* of stacks; 0 = free */
 
-  uint32_t *queue; /* [queue_capacity] offsets to be visited */
+  uint32_t *queue; /* [queue_capacity] offsets to visit */
   size_t n_queued;
   size_t queue_capacity;
   bool is_out_of_memory;
-  bool
-      is_late; /* a function was reached as if it belonged to the one before, until it was known to begin there */
+  /* a start of a function was found after its code had been reached as part of the function
+   * before */
+  bool is_late;
 
-  uint32_t n_loops; /* that were looked for */
+  uint32_t n_loops; /* loops searched for so far */
   uint32_t n_tables;
 
   uint64_t outside[MOST_OUTSIDE]; /* [n_outside] */
@@ -139,14 +143,14 @@ enqueue (CodeReader *self, uint32_t offset)
   self->queue[self->n_queued++] = offset;
 }
 
-/* Code at `offset` is reached with this stack. */
+/* Adds the code at `offset` with this stack to the queue. */
 static void
 reach (CodeReader *self, uint64_t offset, Stack stack)
 {
   uint16_t *state, fresh;
 
   if (offset >= self->size || is_start (self, (uint32_t) offset))
-    return; /* elsewhere; or a function, whose stack is known */
+    return; /* outside the code; or a function, whose stack is known */
 
   state = &self->state[offset];
   if (*state != UNVISITED)
@@ -237,9 +241,9 @@ apply (Stack stack, const X86Instruction *instruction)
       spoil_bp (&stack);
       break;
     case X86_ZERO_BP:
-      /* Whoever has a caller saves what it has there before. */
+      /* A function with a caller saves BP first. */
       if (stack.fp == 0)
-        stack.fp = NOBODYS;
+        stack.fp = OUTERMOST;
       spoil_bp (&stack);
       break;
     case X86_STORE_BP:
@@ -265,7 +269,8 @@ is_padding_at (const CodeReader *self, uint64_t offset)
          instruction.kind == X86_PADDING;
 }
 
-/* Does a function seem to begin here? Asked only of what stands behind a call, which may not return. */
+/* Whether a function seems to begin here. Used only for the code after a call, which may not
+ * return. */
 static bool
 looks_like_start (const CodeReader *self, uint64_t offset)
 {
@@ -288,7 +293,7 @@ looks_like_start (const CodeReader *self, uint64_t offset)
 
 #define MOST_PADDING 15 /* bytes of one instruction */
 
-/* Does padding stand before this? */
+/* Whether there is padding before this offset. */
 static bool
 is_behind_padding (const CodeReader *self, uint64_t offset)
 {
@@ -302,9 +307,10 @@ is_behind_padding (const CodeReader *self, uint64_t offset)
 }
 
 #define MOST_LOOP  256   /* instructions */
-#define MOST_LOOPS 16384 /* that are looked for: bounded by this, whatever the code */
+#define MOST_LOOPS 16384 /* limit for searches, whatever the code is */
 
-/* Whether what stands behind padding is jumped to from below: compilers align loops as well as functions. */
+/* Whether the code after padding is the target of a backward jump: compilers align loops,
+ * too. */
 static bool
 is_loop_behind_padding (CodeReader *self, uint64_t offset)
 {
@@ -345,7 +351,7 @@ sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
 {
   uint64_t offset = address - self->start;
 
-  /* What LLVM fills gaps with is no instruction that leads to the next. */
+  /* LLVM fills gaps with int3, which is never executed. */
   while (offset < self->size && self->code[offset] == 0xcc)
     offset++;
   if (offset < self->size &&
@@ -354,7 +360,8 @@ sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
     add_start (self, offset);
 }
 
-/* Is there nothing but an instruction that ends the process? (As musl's __stack_chk_fail.) */
+/* Whether there is only an instruction that ends the process (as in musl's
+ * __stack_chk_fail). */
 static bool
 is_end_of_process (const CodeReader *self, uint64_t offset)
 {
@@ -369,9 +376,9 @@ is_end_of_process (const CodeReader *self, uint64_t offset)
 }
 
 #define MOST_JUMP   (1 << 18) /* bytes within a function */
-#define MOST_TABLES 16384     /* that are looked for, as loops */
+#define MOST_TABLES 16384     /* limit for searches, as for loops */
 
-/* Where the entries of a table lead to; FALSE: it is none. */
+/* Reads the targets of a table. FALSE: it is not a table. */
 static bool
 read_targets (const CodeReader *self,
               const JumpTable *table,
@@ -401,7 +408,8 @@ read_targets (const CodeReader *self,
   return true;
 }
 
-/* Is there a table that the jump at `offset` goes through? `targets` [JUMP_TABLE_MOST] are where it may lead to. */
+/* Finds the table of the jump at `offset`. `targets` [JUMP_TABLE_MOST] are its possible
+ * targets. */
 static bool
 find_table (CodeReader *self, uint32_t offset, JumpTable *table, uint32_t *targets)
 {
@@ -422,7 +430,7 @@ jump_by_table (CodeReader *self, uint32_t offset, Stack stack)
       reach (self, targets[i], stack);
 }
 
-/* The instruction at `offset`, and what comes of it. */
+/* Applies the instruction at `offset`, and adds the instructions that may follow it. */
 static void
 visit (CodeReader *self, uint32_t offset)
 {
@@ -462,7 +470,7 @@ visit (CodeReader *self, uint32_t offset)
           !is_loop_behind_padding (self, next))
         return;
       break;
-    case X86_CODE_ADDRESS: /* a function that is given to somebody; or a label */
+    case X86_CODE_ADDRESS: /* a function whose address is taken; or a label */
       if (instruction.target - self->start < self->size &&
           instruction.target % FUNCTION_ALIGN == 0 &&
           (looks_like_start (self, instruction.target - self->start) ||
@@ -483,7 +491,7 @@ follow (CodeReader *self)
     visit (self, self->queue[--self->n_queued]);
 }
 
-/* Once more, with all functions known. */
+/* Follows the code again, with all starts of functions known. */
 static void
 follow_again (CodeReader *self)
 {
@@ -498,10 +506,10 @@ follow_again (CodeReader *self)
   follow (self);
 }
 
-/* --- what nothing leads to --- */
+/* --- code without references --- */
 
-/* deregister_tm_clones() and register_tm_clones(), behind which a program's own code begins: lea …, %rdi; lea …; then
- * cmp %rdi, %rax, or sub %rdi, %rsi. */
+/* deregister_tm_clones() and register_tm_clones(), after which a program's own code begins: lea
+ * …, %rdi; lea …; then cmp %rdi, %rax, or sub %rdi, %rsi. */
 static bool
 is_compilers_own (const CodeReader *self, uint64_t offset)
 {
@@ -515,7 +523,7 @@ is_compilers_own (const CodeReader *self, uint64_t offset)
           memcmp (code + 14, subtracts, sizeof subtracts) == 0);
 }
 
-/* A call behind which padding stands that is not reached: it does not return. */
+/* Whether this is a call followed by padding that is not reached: then it does not return. */
 static bool
 is_last_call (const CodeReader *self, uint64_t offset, const X86Instruction *call)
 {
@@ -525,15 +533,16 @@ is_last_call (const CodeReader *self, uint64_t offset, const X86Instruction *cal
          is_padding_at (self, next);
 }
 
-/* Behind the end of what was reached, a function that somebody has the address of may begin: it is aligned as functions are, and
- * looks like one. It may as well be a piece of the function before, if that has a jump through a table; then nothing is said.
- * Going through the code once from its beginning finds them all, as what is reached from one is followed at once. */
+/* After the end of reached code, a function may begin whose address is only used elsewhere: it
+ * is aligned, and looks like a function. But it may also be a part of the function before, if
+ * that has a jump through an unknown table; then it gets no rules. One pass from the beginning
+ * finds all such functions, because everything that is reached from one is followed at once. */
 static void
 follow_loose_functions (CodeReader *self)
 {
-  bool is_behind_end = false; /* what stands before was reached, and does not go on */
-  bool has_table = false;     /* the function has a jump through a table that is not known */
-  X86Kind before = X86_OTHER; /* the instruction before */
+  bool is_behind_end = false; /* the code before was reached, and does not continue here */
+  bool has_table = false;     /* the function has a jump through an unknown table */
+  X86Kind before = X86_OTHER; /* the previous instruction */
   uint32_t targets[JUMP_TABLE_MOST];
   JumpTable table;
 
@@ -561,7 +570,7 @@ follow_loose_functions (CodeReader *self)
 
       if (is_start (self, (uint32_t) offset))
         has_table = false;
-      /* Right behind a branch it is a call in the tail, of a function that there may not be. */
+      /* Right after a branch, this is a tail call through a weak pointer. */
       if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got &&
           before != X86_BRANCH && !find_table (self, (uint32_t) offset, &table, targets))
         has_table = true;
@@ -582,15 +591,15 @@ rule_of (const Stack *stack)
 {
   uint32_t slot = SLOT_LOST;
 
-  if (stack->fp == NOBODYS)
+  if (stack->fp == OUTERMOST)
     return RULE_END;
   if (stack->fp == 0)
     slot = SLOT_UNCHANGED;
   else if (stack->fp > 0 && stack->fp % 8 == 0)
     slot = (uint32_t) stack->fp / 8;
 
-  /* Where both are known the frame pointer is the better one: a function that aligned its stack is left by its frame
-   * pointer, and where its caller had SP is not known exactly then. */
+  /* If both are known, the frame pointer is better: after a function has aligned its stack,
+   * only the frame pointer gives the exact SP of its caller. */
   if (stack->bp > 0 && stack->bp % 8 == 0 && stack->bp <= (int32_t) RULE_MOST_OFFSET)
     return RULE_MAKE (RULE_BP, stack->bp, slot);
   if (stack->sp <= 0 || stack->sp % 8 != 0)
@@ -600,7 +609,8 @@ rule_of (const Stack *stack)
   return RULE_MAKE_FAR (stack->sp, slot <= RULE_FAR_MOST_SLOT ? slot : SLOT_FAR_LOST);
 }
 
-/* Wherever the stack is, a return finds its address on top. What is added right before it says how far above that is. */
+/* A return finds its address at SP, whatever the distance of SP from the CFA is. An addition to
+ * SP right before it gives the distance there. */
 static uint32_t
 rule_before_return (const CodeReader *self, uint64_t offset)
 {
@@ -620,7 +630,7 @@ rule_before_return (const CodeReader *self, uint64_t offset)
   return RULE_MAKE (RULE_SP, size + 8, SLOT_LOST);
 }
 
-/* Nothing that runs stands in [from, to): it needs no rows. */
+/* Whether [from, to) is padding, which is never executed and needs no rows. */
 static bool
 is_padding (const CodeReader *self, uint64_t from, uint64_t to)
 {

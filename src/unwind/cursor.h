@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads call-frame bytes that nobody vouches for, in our byte order. Inline, as a megabyte of text has two hundred
- * thousand of these numbers. Each takes its value from the front and says whether it was there. */
+/* Reads untrusted call-frame bytes, in the byte order of the machine. Inline, because a
+ * megabyte of code has two hundred thousand of these numbers. Each function takes a value from
+ * the front; FALSE: there are not enough bytes. */
 
 #pragma once
 
@@ -13,7 +14,7 @@
 typedef struct
 {
   const uint8_t *at;
-  const uint8_t *end; /* first byte behind */
+  const uint8_t *end; /* exclusive */
 } Cursor;
 
 static inline size_t
@@ -42,7 +43,7 @@ cursor_u8 (Cursor *self, uint8_t *value)
   return true;
 }
 
-/* 2, 4 or 8 bytes without sign. */
+/* An unsigned integer of 2, 4 or 8 bytes. */
 static inline bool
 cursor_fixed (Cursor *self, unsigned size, uint64_t *value)
 {
@@ -67,7 +68,7 @@ cursor_uleb128 (Cursor *self, uint64_t *value)
   uint64_t result = 0;
   uint8_t byte;
 
-  /* Ten bytes hold 64 bits; more is not a number. */
+  /* Ten bytes hold 64 bits; longer numbers are invalid. */
   for (unsigned shift = 0; shift < 70; shift += 7)
     {
       if (!cursor_u8 (self, &byte))

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The table of a Go program (pclntab): a list of functions, and for each the size of its frame at every instruction. It is what
- * Go's runtime itself walks stacks with.
+/* The table of a Go program (pclntab): a list of functions, and the size of the frame at every
+ * instruction. Go's runtime unwinds stacks with it.
  *
- *   header      magic, 0, 0, quantum, size of a pointer; then numbers of that size:
- *               functions, files, [from 1.18: start of the text,] places of names, units, files, stack sizes, functions
- *   functions   (start, place) for each, ascending, and the end of the last one; from 1.18 in 32 bits from the text's start
- *   function    start, name, arguments, deferreturn, place of its stack sizes, files, lines, n, unit, [from 1.20: line,]
- *               kind, flags: 32 bits each, the last two a byte
- *   stack size  pairs of variable length: change of the size (sign in bit 0), bytes of code for which it holds; from -1; a
- *               change of 0 ends it
+ *   header      magic, 0, 0, quantum, size of a pointer; then numbers of that size: functions,
+ *               files, [since 1.18: start of the text,] offsets of names, units, files, stack
+ *               sizes, functions
+ *   functions   (start, offset) for each, ascending, and the end of the last; since 1.18 32
+ *               bits from the text's start
+ *   function    start, name, arguments, deferreturn, offset of its stack sizes, files, lines,
+ *               n, unit, [since 1.20: line,] kind, flags: 32 bits each, the last two a byte
+ *   stack size  pairs of variable length: change of the size (sign in bit 0), bytes of code for
+ *               which it applies; starts at -1; a change of 0 terminates it
  *
- * Source: Go, src/runtime/symtab.go, src/internal/abi/symtab.go, src/debug/gosym/pclntab.go, as documentation of the format. */
+ * Source: Go, src/runtime/symtab.go, src/internal/abi/symtab.go, src/debug/gosym/pclntab.go, as
+ * documentation of the format. */
 
 #include "unwind/go.h"
 
 #include "bpf/bpf.h"
+#include "unwind/code-patterns.h"
 #include "unwind/code-reader.h"
 #include "unwind/cursor.h"
-#include "unwind/known-code.h"
 
 #include <elf.h>
 #include <stddef.h>
@@ -29,26 +32,26 @@
 #define MAGIC_1_18 0xfffffff0u
 #define MAGIC_1_20 0xfffffff1u
 
-#define HEADER_NUMBERS 8 /* 8 bytes behind the magic */
+#define HEADER_NUMBERS 8 /* 8 bytes after the magic */
 #define POINTER        8
 
-#define FLAG_TOP 1 /* nobody called it: goexit, mstart, rt0_go */
+#define FLAG_TOP 1 /* the outermost function: goexit, mstart, rt0_go */
 #define FLAG_SWITCH \
-  2 /* changes SP to another stack: systemstack, mcall, morestack; from 1.17 */
+  2 /* switches SP to another stack: systemstack, mcall, morestack; since 1.17 */
 #define FLAG_ASSEMBLY 4
 
 #define SYSTEMSTACK "runtime.systemstack"
 #define SIGNAL_HANDLER \
-  "runtime.sigtramp" /* to Go an end; behind it is what the signal came upon */
+  "runtime.sigtramp" /* outermost according to Go; its caller is the interrupted code */
 
-#define MOST_SIGRETURN 32 /* bytes of the function that a signal handler returns to */
+#define MOST_SIGRETURN 32 /* maximum size of the function that a signal handler returns to */
 
 static bool
-read_at (const GoTable *self, uint64_t place, unsigned size, uint64_t *value)
+read_at (const GoTable *self, uint64_t offset, unsigned size, uint64_t *value)
 {
   Cursor cursor = { self->bytes, self->bytes + self->size };
 
-  return cursor_skip (&cursor, place) && cursor_fixed (&cursor, size, value);
+  return cursor_skip (&cursor, offset) && cursor_fixed (&cursor, size, value);
 }
 
 static bool
@@ -73,15 +76,15 @@ parse_header (GoTable *self)
     {
     case MAGIC_1_16:
       self->is_wide = true;
-      self->sizes_place = 20;
-      self->flags_place = 41;
+      self->sizes_offset = 20;
+      self->flags_offset = 41;
       return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->names) &&
              read_number (self, 5, &self->stack_sizes) &&
              read_number (self, 6, &self->functions);
     case MAGIC_1_18:
     case MAGIC_1_20:
-      self->sizes_place = 16;
-      self->flags_place = magic == MAGIC_1_20 ? 41 : 37;
+      self->sizes_offset = 16;
+      self->flags_offset = magic == MAGIC_1_20 ? 41 : 37;
       return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->text) &&
              read_number (self, 3, &self->names) && read_number (self, 6, &self->stack_sizes) &&
              read_number (self, 7, &self->functions);
@@ -92,7 +95,7 @@ parse_header (GoTable *self)
 
 /* --- functions --- */
 
-/* Where function `i` begins; that of the number behind the last one is where that ends. */
+/* The start of function `i`; for the number of functions, the end of the last one. */
 static bool
 read_start (const GoTable *self, uint64_t i, uint64_t *start)
 {
@@ -108,8 +111,8 @@ typedef struct
 {
   uint64_t start;
   uint64_t end;
-  uint64_t stack_sizes; /* place of its pairs */
-  uint64_t name;        /* place of it */
+  uint64_t stack_sizes; /* offset of its pairs */
+  uint64_t name;        /* offset */
   bool is_top;
   bool is_switch;
   bool is_assembly;
@@ -119,15 +122,15 @@ static bool
 read_function (const GoTable *self, uint64_t i, GoFunction *function)
 {
   uint64_t entry = self->functions + i * (self->is_wide ? 16 : 8) + (self->is_wide ? 8 : 4);
-  uint64_t place, stack_sizes, name, flags;
+  uint64_t offset, stack_sizes, name, flags;
 
   if (!read_start (self, i, &function->start) || !read_start (self, i + 1, &function->end) ||
-      !read_at (self, entry, self->is_wide ? 8 : 4, &place) || place > self->size)
+      !read_at (self, entry, self->is_wide ? 8 : 4, &offset) || offset > self->size)
     return false;
-  place += self->functions;
-  if (!read_at (self, place + self->sizes_place, 4, &stack_sizes) ||
-      !read_at (self, place + (self->is_wide ? 8 : 4), 4, &name) ||
-      !read_at (self, place + self->flags_place, 1, &flags))
+  offset += self->functions;
+  if (!read_at (self, offset + self->sizes_offset, 4, &stack_sizes) ||
+      !read_at (self, offset + (self->is_wide ? 8 : 4), 4, &name) ||
+      !read_at (self, offset + self->flags_offset, 1, &flags))
     return false;
 
   function->stack_sizes = stack_sizes == 0 ? 0 : self->stack_sizes + stack_sizes;
@@ -138,7 +141,7 @@ read_function (const GoTable *self, uint64_t i, GoFunction *function)
   return function->start < function->end;
 }
 
-/* The first function that ends behind `address`. */
+/* The first function that ends after `address`. */
 static uint64_t
 find_function (const GoTable *self, uint64_t address)
 {
@@ -158,8 +161,8 @@ find_function (const GoTable *self, uint64_t address)
 
 /* --- rows --- */
 
-/* Go's functions save the caller's frame pointer right below the return address as soon as they have a frame. What assembly does
- * with it is its own affair. */
+/* Functions in Go save the caller's frame pointer right below the return address as soon as
+ * they have a frame. Assembly functions may use it in any way. */
 static uint32_t
 rule_of_size (int64_t size, bool is_assembly)
 {
@@ -206,14 +209,14 @@ add_sizes (const GoTable *self,
       if (!cursor_uleb128 (&cursor, &change) || change > UINT32_MAX)
         break;
       if (change == 0 && at > function->start)
-        return; /* what is left is padding */
+        return; /* the rest is padding */
       if (!cursor_uleb128 (&cursor, &length) || length == 0 ||
           length > (function->end - at) / self->quantum)
         break;
 
       size += (change & 1) ? -(int64_t) (change >> 1) - 1 : (int64_t) (change >> 1);
       if (size < -1 || size > INT32_MAX)
-        size = -1; /* of hostile tables: out of what a rule can say, and not growing */
+        size = -1; /* in a corrupt table: a size that a rule cannot express */
       row (data, at,
            is_arm64 ? rule_of_size_arm64 (size) : rule_of_size (size, function->is_assembly));
       at += length * self->quantum;
@@ -226,12 +229,12 @@ static bool
 is_sigreturn (const GoTable *self, const GoFunction *function)
 {
   return function->end - function->start <= MOST_SIGRETURN &&
-         sysprof_known_code_is_sigreturn (self->image, function->start);
+         sysprof_code_patterns_is_sigreturn (self->image, function->start);
 }
 
 /* --- functions that change the stack --- */
 
-#define MOST_SWITCH 1024 /* bytes of one that finds where things are */
+#define MOST_SWITCH 1024 /* maximum size of a function that switches stacks */
 #define MOST_WORDS  16
 
 static bool
@@ -250,7 +253,7 @@ u32_at (const uint8_t *bytes)
          (uint32_t) bytes[3] << 24;
 }
 
-/* Is it mov word(%rip), %rcx; mov %fs:(%rcx), %…, or to there? */
+/* Whether the code is mov word(%rip), %rcx; mov %fs:(%rcx), %…, or ends like that. */
 static bool
 is_by_word (const uint8_t *code)
 {
@@ -259,7 +262,8 @@ is_by_word (const uint8_t *code)
   return memcmp (code, take_word, sizeof take_word) == 0;
 }
 
-/* Below the thread's base: mov %fs:number, %…, or mov $number, %rcx; mov %fs:(%rcx), %…. 0: neither is there. */
+/* The distance below the thread base: mov %fs:number, %…, or mov $number, %rcx; mov %fs:(%rcx),
+ * %…. 0: not found. */
 static uint32_t
 find_below (const uint8_t *code, size_t size)
 {
@@ -279,20 +283,21 @@ find_below (const uint8_t *code, size_t size)
   return 0;
 }
 
-/* systemstack() leaves the goroutine as it comes back to it: mov place(%rbx), %rax; …; mov 0x38(%rax), %rsp. Where a goroutine's
- * own things are has not changed since 2012; where they are in another version, nothing is found. */
+/* systemstack() changes back to the goroutine: mov offset(%rbx), %rax; …; mov 0x38(%rax), %rsp.
+ * The members of a goroutine are the same since 2012. If they differ in another version,
+ * nothing is found. */
 static uint32_t
-find_place (const uint8_t *code, size_t size)
+find_goroutine_offset (const uint8_t *code, size_t size)
 {
   static const uint8_t thread[] = { 0x48, 0x8b, 0x58, 0x30 };
-  static const uint8_t place[] = { 0x48, 0x8b, 0x83 };
+  static const uint8_t offset[] = { 0x48, 0x8b, 0x83 };
   static const uint8_t take_stack[] = { 0x48, 0x8b, 0x60, 0x38 };
   const uint8_t *end = memmem (code, size, take_stack, sizeof take_stack);
 
   if (end == NULL || memmem (code, size, thread, sizeof thread) == NULL)
     return 0;
   for (const uint8_t *at = end - 7; at >= code; at--)
-    if (memcmp (at, place, sizeof place) == 0)
+    if (memcmp (at, offset, sizeof offset) == 0)
       return u32_at (at + 3);
   return 0;
 }
@@ -306,7 +311,7 @@ find_switch (GoTable *self)
     {
       uint64_t size = function.end - function.start;
       uint8_t code[MOST_SWITCH];
-      uint32_t below, place;
+      uint32_t below, offset;
 
       if (!function.is_switch || size > sizeof code || !has_name (self, &function, SYSTEMSTACK))
         continue;
@@ -314,26 +319,27 @@ find_switch (GoTable *self)
           ELF_OK)
         return;
       below = find_below (code, (size_t) size);
-      place = find_place (code, (size_t) size);
+      offset = find_goroutine_offset (code, (size_t) size);
       if (below > 0 && below % 8 == 0 &&
-          (below <= RULE_GO_MOST_BELOW || below == RULE_GO_BY_WORD) && place > 0 &&
-          place % 8 == 0 && place <= RULE_GO_MOST_PLACE)
-        self->switch_rule = RULE_MAKE_GO (GO_CALL, below, 0, place);
+          (below <= RULE_GO_MOST_BELOW || below == RULE_GO_BY_WORD) && offset > 0 &&
+          offset % 8 == 0 && offset <= RULE_GO_MOST_OFFSET)
+        self->switch_rule = RULE_MAKE_GO (GO_CALL, below, 0, offset);
       return;
     }
 }
 
-/* --- where the table is --- */
+/* --- finding the table --- */
 
-#define TEXT_NUMBER  2  /* of the header's numbers, the start of the text */
-#define RELOCATION   24 /* bytes of one */
+#define TEXT_NUMBER  2  /* index of the start of the text in the header's numbers */
+#define RELOCATION   24 /* bytes of an entry */
 #define ALIGNMENT    8
-#define MOST_HEADERS 4 /* that look like one; data may, by chance */
+#define MOST_HEADERS 4 /* candidates, because data may look like a header by chance */
 
-/* With the C linker, code that can lie anywhere has its table among other data, without a section of its own. */
+/* If the C linker links position-independent code, the table is among other data and has no
+ * section of its own. */
 static const char joined_section[] = ".data.rel.ro";
 
-/* Sections that Go's linker makes in every program, and no other keeps apart. */
+/* Sections that only Go's linker creates, in every program. */
 static bool
 is_go (ElfImage *image)
 {
@@ -351,7 +357,7 @@ is_go (ElfImage *image)
   return false;
 }
 
-/* What a linker may leave to be written when the program is loaded: 0 where nothing is said. */
+/* The value that the dynamic loader writes to the address; 0 = none. */
 static uint64_t
 find_relocated (ElfImage *image, uint64_t address)
 {
@@ -363,9 +369,9 @@ find_relocated (ElfImage *image, uint64_t address)
   for (uint64_t at = 0; at + RELOCATION <= section.size && value == 0; at += RELOCATION)
     {
       Cursor cursor = { section.bytes + at, section.bytes + section.size };
-      uint64_t place, kind, addend;
+      uint64_t offset, kind, addend;
 
-      if (cursor_fixed (&cursor, 8, &place) && place == address &&
+      if (cursor_fixed (&cursor, 8, &offset) && offset == address &&
           cursor_fixed (&cursor, 8, &kind) && cursor_fixed (&cursor, 8, &addend))
         value = addend;
     }
@@ -385,27 +391,27 @@ is_code (ElfImage *image, uint64_t start, uint64_t end)
   return false;
 }
 
-/* The table whose first bytes are at `place` of the section, and at `address`. */
+/* Parses the table whose first bytes are at `offset` of the section, and at `address`. */
 static bool
-parse (GoTable *self, const ElfFrames *section, uint64_t place)
+parse (GoTable *self, const ElfFrames *section, uint64_t offset)
 {
   uint64_t start, end;
 
-  self->bytes = section->bytes + place;
-  self->size = section->size - place;
+  self->bytes = section->bytes + offset;
+  self->size = section->size - offset;
   if (!parse_header (self))
     return false;
   if (!self->is_wide && self->text == 0)
-    self->text = find_relocated (self->image, section->address + place + HEADER_NUMBERS +
+    self->text = find_relocated (self->image, section->address + offset + HEADER_NUMBERS +
                                                   TEXT_NUMBER * POINTER);
-  /* As many as there is room for, so that places in the list do not overflow. */
+  /* Limits the number of functions, so that offsets in the list do not overflow. */
   return self->n_functions > 0 && self->functions <= self->size &&
          self->n_functions <= (self->size - self->functions) / 8 &&
          read_start (self, 0, &start) && read_start (self, self->n_functions, &end) &&
          is_code (self->image, start, end);
 }
 
-/* All magic numbers begin alike. */
+/* All magic numbers have the same start. */
 static bool
 is_header (const uint8_t *bytes)
 {
@@ -466,12 +472,12 @@ sysprof_go_table_clear (GoTable *self)
   *self = (GoTable){ 0 };
 }
 
-/* Of code that is on another stack. */
+/* The rule for code on another stack. */
 static uint32_t
 rule_behind_switch (const GoTable *self, const GoFunction *function)
 {
   if (has_name (self, function, "runtime.mcall") || has_name (self, function, "runtime.clone"))
-    return RULE_END; /* what is called, of a new thread by that thread, never returns */
+    return RULE_END; /* its callee, which runs on a new thread, never returns */
   if (self->switch_rule != 0 && has_name (self, function, SYSTEMSTACK))
     return self->switch_rule;
   if (self->switch_rule != 0 && has_name (self, function, "runtime.morestack"))
@@ -482,9 +488,9 @@ rule_behind_switch (const GoTable *self, const GoFunction *function)
 /* --- between Go and C --- */
 
 #define MOST_SPANS 8
-#define RDX        1 /* DWARF's number */
+#define RDX        1 /* DWARF number */
 
-/* Addresses for which the rule is known that the code does not tell. */
+/* Addresses with a known rule that the code itself does not show. */
 typedef struct
 {
   uint64_t start;
@@ -505,9 +511,11 @@ add_span (Spans *self, uint64_t start, uint64_t end, uint32_t rule)
     self->span[self->n++] = (Span){ start, end, rule };
 }
 
-/* asmcgocall() keeps SP in %rdx. It goes to the thread's stack, mov 0x38(%rsi), %rsp, having noted its goroutine's SP as systemstack()
- * does, or stays; aligns SP; and notes, as the last thing on the thread's stack, where it was on its goroutine's: mov %…, place(%rsp).
- * Where it stays, it notes SP itself. It calls C, and comes back with mov %rsi, %rsp; mov %eax, …(%rsp); ret. */
+/* asmcgocall() keeps SP in %rdx. It switches to the thread's stack (mov 0x38(%rsi), %rsp) after
+ * it has saved the goroutine's SP as systemstack() does, or stays on it. It aligns SP, and as
+ * the last thing on the thread's stack saves where it was on the goroutine's stack: mov %…,
+ * offset(%rsp). If it stays, it saves SP itself. It calls C, and returns with mov %rsi, %rsp;
+ * mov %eax, …(%rsp); ret. */
 static void
 find_calls_of_c (const GoTable *self,
                  const GoFunction *function,
@@ -525,7 +533,7 @@ find_calls_of_c (const GoTable *self,
   for (size_t i = 0; i + 8 <= size; i++)
     {
       size_t store = 0, unknown = 0;
-      uint32_t place = 0, rule = 0;
+      uint32_t offset = 0, rule = 0;
 
       if (memcmp (code + i, back, sizeof back) != 0 || code[i + 7] != 0xc3)
         continue;
@@ -544,20 +552,20 @@ find_calls_of_c (const GoTable *self,
                  code[at + 3] == 0x24)
           {
             store = at + 5;
-            place = code[at + 4];
+            offset = code[at + 4];
           }
         else if (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] & 0xc7) == 0x04 &&
                  code[at + 3] == 0x24)
           {
             store = at + 4;
-            place = 0;
+            offset = 0;
           }
-      if (store > 0 && place % 8 == 0)
+      if (store > 0 && offset % 8 == 0)
         {
           if (unknown > 0 && unknown < store && rule != 0)
             add_span (spans, function->start + unknown, function->start + store, rule);
           add_span (spans, function->start + store, function->start + i + 3,
-                    RULE_MAKE_GO_CALLED_C (place));
+                    RULE_MAKE_GO_CALLED_C (offset));
         }
       add_span (spans, function->start + i + 3, function->start + i + 8,
                 RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED));
@@ -565,7 +573,7 @@ find_calls_of_c (const GoTable *self,
     }
 }
 
-/* Right behind the first such bytes at or behind `from`; NULL = there are none. */
+/* The address after the first such bytes at or after `from`; NULL = not found. */
 static const uint8_t *
 behind (const uint8_t *from, const uint8_t *end, const uint8_t *bytes, size_t size)
 {
@@ -575,9 +583,10 @@ behind (const uint8_t *from, const uint8_t *end, const uint8_t *bytes, size_t si
   return found != NULL ? found + size : NULL;
 }
 
-/* cgocallback() is called by C: it notes SP, mov %rax, (%rsp); mov %rsp, 0x38(%rsi), makes a frame of the same size on its
- * goroutine's stack, lea size(%rsp), %rax; sub %rsp, %rax; …; mov %rdi, %rsp, and comes back with mov 0x38(%rsi), %rsp; mov (%rsp), %rax;
- * mov %rax, 0x38(%rsi); …; add $…, %rsp; ret. */
+/* C calls cgocallback(). It saves SP (mov %rax, (%rsp); mov %rsp, 0x38(%rsi)) and makes a frame
+ * of the same size on the goroutine's stack (lea size(%rsp), %rax; sub %rsp, %rax; …; mov %rdi,
+ * %rsp). It returns with mov 0x38(%rsi), %rsp; mov (%rsp), %rax; mov %rax, 0x38(%rsi); …; add
+ * $…, %rsp; ret. */
 static void
 find_call_by_c (const GoTable *self,
                 const GoFunction *function,
@@ -639,7 +648,7 @@ find_spans (const GoTable *self, const GoFunction *function, Spans *spans)
     find_call_by_c (self, function, code, (size_t) size, spans);
 }
 
-/* --- rows of functions that change the stack --- */
+/* --- rows of functions that switch stacks --- */
 
 typedef struct
 {
@@ -647,15 +656,16 @@ typedef struct
   void *data;
   uint64_t start;
   uint64_t end;
-  uint32_t size;  /* of the frame, as it was last known */
-  uint32_t other; /* the rule where SP is not known */
+  uint32_t size;  /* of the frame, when it was last known */
+  uint32_t other; /* the rule where SP is unknown */
   Spans spans;
   unsigned next_span;
-  uint32_t last; /* that the code says */
-  uint32_t words
-      [MOST_WORDS]; /* [n_words] where, from `start`, the thread's goroutine is found by a word */
+  uint32_t last; /* of the code */
+  /* [n_words] offsets from `start` of instructions that load the word with the goroutine's
+   * offset */
+  uint32_t words[MOST_WORDS];
   unsigned n_words;
-  uint64_t given_at; /* the row that was given last, and its rule */
+  uint64_t given_at; /* the last row, and its rule */
   uint32_t given;
 } SwitchRows;
 
@@ -679,7 +689,7 @@ find_words (SwitchRows *self, ElfImage *image)
       self->words[self->n_words++] = i;
 }
 
-/* Says where that word is, from the block of `address`. */
+/* Adds the distance to that word from the block of `address`. */
 static uint32_t
 with_distance (const SwitchRows *self, uint64_t address, uint32_t rule)
 {
@@ -691,7 +701,7 @@ with_distance (const SwitchRows *self, uint64_t address, uint32_t rule)
   return RULE_ESCAPE;
 }
 
-/* Of the row that was given last, those in the blocks that begin before `until`, if they differ. */
+/* Repeats the last row for each block that begins before `until`, if the rule differs there. */
 static void
 give_blocks (SwitchRows *self, uint64_t until)
 {
@@ -712,7 +722,7 @@ give_row (SwitchRows *self, uint64_t address, uint32_t rule)
              is_by_word_rule (rule) ? with_distance (self, address, rule) : rule);
 }
 
-/* Those that begin before `until`. */
+/* Adds the spans that begin before `until`. */
 static void
 add_spans (SwitchRows *self, uint64_t until)
 {
@@ -737,7 +747,7 @@ is_in_span (const SwitchRows *self, uint64_t address)
   return false;
 }
 
-/* What the code says; where it is not known where SP is, that is another stack. */
+/* Adds a row of the code. If SP is unknown there, the code is on another stack. */
 static void
 add_switch_row (void *data, uint64_t address, uint32_t rule)
 {
@@ -811,7 +821,7 @@ sysprof_go_table_run (const GoTable *self, uint64_t start, uint64_t end, CfiRow 
       uint64_t function_end = function.end < end ? function.end : end;
 
       if (function.start < at)
-        continue; /* not in order, or cut by what others know better */
+        continue; /* out of order, or replaced by a span */
 
       if (is_sigreturn (self, &function))
         row (data, function.start > start ? function.start - 1 : function.start, RULE_SIGNAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How compilers write a switch on x86-64:
+/* Finds the jump table of a switch on x86-64. Compilers write it like this:
  *
  *   cmp    $18, %dl
  *   ja     …
@@ -10,8 +10,8 @@
  *   add    %rsi, %rdx
  *   jmp    *%rdx
  *
- * or, in code that is not moved, jmp *table(,%rdx,8). There is no other way to know how long the table is: without the comparison
- * nothing is said. */
+ * or, in code that is not position-independent, jmp *table(,%rdx,8). Only the comparison gives
+ * the length of the table. Without it, the table is ignored. */
 
 #include "unwind/jump-table.h"
 
@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#define MOST_BEFORE   24   /* instructions that are looked at */
+#define MOST_BEFORE   24   /* instructions that are examined */
 #define MOST_FLAGS    6    /* between a comparison and its branch */
 #define MOST_LEA_AWAY 8192 /* bytes */
 #define MOST_LENGTH   15   /* bytes of an instruction */
@@ -30,10 +30,10 @@
 #define IS_REX(byte)   (((byte) &0xf0) == 0x40)
 #define IS_REX_W(byte) (((byte) &0xf8) == 0x48)
 
-/* An instruction, less the prefixes that do not matter. */
+/* An instruction without irrelevant prefixes. */
 typedef struct
 {
-  const uint8_t *bytes; /* [size] from the opcode on */
+  const uint8_t *bytes; /* [size] from the opcode */
   size_t size;
   uint8_t rex;
 } Plain;
@@ -75,7 +75,7 @@ word_at (const uint8_t *bytes)
          (uint32_t) bytes[3] << 24;
 }
 
-/* The instruction that ends where the one at `offset` begins; 0 = none that is known. */
+/* The length of the instruction that ends at `offset`; 0 = unknown. */
 static size_t
 length_before (const JumpCode *self, uint64_t offset)
 {
@@ -108,7 +108,7 @@ is_comparison (const Plain *plain, uint32_t *bound)
   return false;
 }
 
-/* What is compared before the branch at `offset`. */
+/* The bound of the comparison before the branch at `offset`. */
 static bool
 find_bound (const JumpCode *self, uint64_t offset, uint32_t *bound)
 {
@@ -123,7 +123,7 @@ find_bound (const JumpCode *self, uint64_t offset, uint32_t *bound)
       plain = plain_at (self, offset, length);
       if (is_comparison (&plain, bound))
         return true;
-      /* mov and lea leave the result of a comparison alone. */
+      /* mov and lea do not change the flags. */
       if ((plain.bytes[0] & 0xfc) != 0x88 && plain.bytes[0] != 0x8d &&
           (plain.bytes[0] & 0xf0) != 0xb0 && (plain.bytes[0] & 0xfe) != 0xc6 &&
           plain.bytes[0] != 0x0f)
@@ -157,7 +157,7 @@ is_lea (const JumpCode *self,
   return true;
 }
 
-/* The last one before. */
+/* The last one before `offset`. */
 static bool
 find_lea (const JumpCode *self, uint64_t offset, unsigned number, uint64_t *address)
 {
@@ -186,7 +186,7 @@ is_load (const Plain *plain, unsigned to, unsigned *base)
   if (reg_of (plain, modrm) != to || (modrm & 7) != 4 || sib >> 6 != 2)
     return false;
   *base = (sib & 7u) | (plain->rex & REX_B ? 8u : 0u);
-  /* RBP and R13 cannot be said without a number that is added. */
+  /* RBP and R13 need a displacement. */
   return (modrm >> 6 == 0 && (sib & 7) != 5) ||
          (modrm >> 6 == 1 && plain->size == 4 && plain->bytes[3] == 0);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tables into slabs, mappings into lists, processes into slots: while the walker in the kernel reads them.
+/* Writes tables into slabs, mappings into lists, and processes into slots, while the walker in
+ * the kernel reads them.
  *
- * Whoever reads follows process → list → pages → block, so we write from the far end: blocks, then directory, then list, and
- * last the process's slot, each with a barrier before the next. What is taken back is not touched for a while, so that a
- * walk that has begun sees what it began with. Nothing else keeps the two apart: a walk lasts microseconds. */
+ * Readers follow process → list → pages → block. So the writer starts at the end: blocks, then
+ * the directory, then the list, and last the slot of the process, each with a barrier before
+ * the next. Removed data stays unchanged for a while, so that a walk that has begun sees
+ * consistent data. There is no other synchronization: a walk takes microseconds. */
 
 #include "unwind/range-pool.h"
 #include "unwind/unwind.h"
@@ -12,16 +14,16 @@
 #include <glib.h>
 #include <string.h>
 
-/* How long what was taken back stays as it is; where room is short, how long at least. A walk runs with interrupts off, but
- * a virtual CPU can be stopped in its middle. */
+/* How long removed data stays unchanged, and the minimum if space is short. A walk runs with
+ * interrupts off, but a virtual CPU can be stopped in the middle of it. */
 #define GRACE_USEC       (1000 * G_TIME_SPAN_MILLISECOND)
 #define LEAST_GRACE_USEC (20 * G_TIME_SPAN_MILLISECOND)
 
 typedef enum
 {
-  POOL_BLOCKS,   /* bytes / 4 of all slabs */
-  POOL_PAGES,    /* of the directory */
-  POOL_MAPPINGS, /* of all lists */
+  POOL_BLOCKS,   /* words of all slabs */
+  POOL_PAGES,    /* entries of the directory */
+  POOL_MAPPINGS, /* entries of all lists */
   N_POOLS
 } PoolKind;
 
@@ -53,7 +55,7 @@ typedef struct
 struct UnwindPublisher
 {
   UnwindMemory memory;
-  UnwindMakeSlab make_slab; /* NULL: slabs are our own */
+  UnwindMakeSlab make_slab; /* NULL: slabs are ordinary memory */
   void *make_slab_data;
   RangePool pool[N_POOLS];
   GQueue taken_back;     /* TakenBack, oldest first */
@@ -66,7 +68,7 @@ struct UnwindPublisher
   uint64_t n_refused;
 };
 
-/* --- room --- */
+/* --- space --- */
 
 static void
 reclaim (UnwindPublisher *self, int64_t now_usec, int64_t grace_usec)
@@ -131,7 +133,7 @@ has_slab (UnwindPublisher *self, uint32_t index)
 
 /* --- files --- */
 
-/* What walks have found so far is as it was; from now on they find it anew. */
+/* Invalidates the caches of walks. */
 static void
 count_change (UnwindPublisher *self)
 {
@@ -140,11 +142,12 @@ count_change (UnwindPublisher *self)
   __atomic_store_n (version, *version + 1, __ATOMIC_RELEASE);
 }
 
-/* A block's place is a number of words from the beginning of all slabs, which is also what a directory entry says. */
-#define WORD             4u
-#define WORDS_PER_SLAB   (UNWIND_SLAB_SIZE / WORD)
-#define SLAB_OF(place)   ((place) / WORDS_PER_SLAB)
-#define OFFSET_OF(place) ((place) % WORDS_PER_SLAB * WORD)
+/* The position of a block is a number of words from the start of all slabs; directory entries
+ * contain the same number. */
+#define WORD                4u
+#define WORDS_PER_SLAB      (UNWIND_SLAB_SIZE / WORD)
+#define SLAB_OF(position)   ((position) / WORDS_PER_SLAB)
+#define OFFSET_OF(position) ((position) % WORDS_PER_SLAB * WORD)
 
 static bool
 add_block (UnwindPublisher *self,
@@ -154,22 +157,22 @@ add_block (UnwindPublisher *self,
            uint32_t *entry)
 {
   size_t size = sysprof_unwind_table_block_size (table, page);
-  uint32_t place;
+  uint32_t position;
 
   *entry = 0;
   if (size == 0)
     return true;
-  if (!take (self, POOL_BLOCKS, size / WORD, now_usec, &place))
+  if (!take (self, POOL_BLOCKS, size / WORD, now_usec, &position))
     return false;
-  if (!has_slab (self, SLAB_OF (place)))
+  if (!has_slab (self, SLAB_OF (position)))
     {
-      sysprof_range_pool_give_back (&self->pool[POOL_BLOCKS], place, size / WORD);
+      sysprof_range_pool_give_back (&self->pool[POOL_BLOCKS], position, size / WORD);
       return false;
     }
 
-  memcpy (self->memory.slab[SLAB_OF (place)] + OFFSET_OF (place),
+  memcpy (self->memory.slab[SLAB_OF (position)] + OFFSET_OF (position),
           table->bytes + table->block[page], size);
-  *entry = UNWIND_PAGE_MAKE (SLAB_OF (place), OFFSET_OF (place));
+  *entry = UNWIND_PAGE_MAKE (SLAB_OF (position), OFFSET_OF (position));
   self->table_bytes += size;
   return true;
 }
@@ -184,7 +187,8 @@ block_size (const UnwindPublisher *self, uint32_t entry)
   return UNWIND_BLOCK_SIZE (first[UNWIND_BLOCKS + 1], first[UNWIND_BLOCKS]);
 }
 
-/* The directory's entries stay, as somebody may be on the way; they are overwritten when their place is used again. */
+/* The entries of the directory stay, because a walk may be reading them. They are overwritten
+ * when their position is reused. */
 static void
 take_back_pages (UnwindPublisher *self,
                  uint32_t first_page,
@@ -264,7 +268,7 @@ sysprof_unwind_file_unref (UnwindPublisher *self, UnwindFile *file, int64_t now_
   g_free (file);
 }
 
-/* --- files that walks ask for --- */
+/* --- files, for walks that find mappings in the kernel --- */
 
 static UnwindFileSlot *
 get_file_slot (UnwindPublisher *self, uint32_t slot)
@@ -272,7 +276,7 @@ get_file_slot (UnwindPublisher *self, uint32_t slot)
   return &self->memory.index->file[slot & (UNWIND_FILE_SLOTS - 1)];
 }
 
-/* That of the file, or else one that is free; NULL: neither. */
+/* The slot of the file, or else a free one; NULL: neither. */
 static UnwindFileSlot *
 find_file_slot (UnwindPublisher *self, const UnwindFileKey *key)
 {
@@ -293,7 +297,7 @@ find_file_slot (UnwindPublisher *self, const UnwindFileKey *key)
   return free_slot;
 }
 
-/* Places in the file take the place of addresses. The kernel maps whole pages. */
+/* File offsets replace addresses. The kernel maps complete pages. */
 static UnwindMapping
 to_segment (const UnwindFile *file, const ElfCode *segment)
 {
@@ -318,7 +322,7 @@ set_file_list (UnwindPublisher *self, UnwindFileSlot *slot, uint64_t list, int64
   take_back (self, POOL_MAPPINGS, PROCESS_LIST_FIRST (old), PROCESS_LIST_COUNT (old), now_usec);
 }
 
-/* `without`: one of MAPPING_…, where there is no file. */
+/* `without`: one of MAPPING_…, if `file` is NULL. */
 static bool
 set_file (UnwindPublisher *self,
           const UnwindFileKey *key,
@@ -342,7 +346,8 @@ set_file (UnwindPublisher *self,
     self->memory.index->mapping[first + i] = to_segment (file, &header->segment[i]);
   if (slot->inode == key->inode)
     {
-      /* In between whoever reads is told to come back: the old table must not be found under the new key. */
+      /* The slot is pending while the key changes: no walk may find the old table under the new
+       * key. */
       if (slot->size != key->size || slot->generation != key->generation)
         set_file_list (self, slot, PROCESS_LIST (MAPPING_PENDING, 0), now_usec);
       __atomic_store_n (&slot->size, key->size, __ATOMIC_RELEASE);
@@ -394,7 +399,7 @@ sysprof_unwind_publisher_drop_file (UnwindPublisher *self,
   set_file_list (self, slot, PROCESS_LIST (MAPPING_PENDING, 0), now_usec);
   self->n_known_files--;
 
-  /* A slot that others were passed over for stays marked, until nothing stands behind it. */
+  /* A slot with a collision chain stays marked until nothing follows it. */
   at = (uint32_t) (slot - self->memory.index->file);
   if (get_file_slot (self, at + 1)->inode != 0)
     return;
@@ -425,7 +430,7 @@ find_free_slot (UnwindPublisher *self, uint32_t pid)
   return NULL;
 }
 
-/* A slot that others were passed over for stays marked, until nothing stands behind it. */
+/* A slot with a collision chain stays marked until nothing follows it. */
 static void
 leave_slot (UnwindPublisher *self, UnwindProcess *slot)
 {
@@ -475,7 +480,8 @@ sysprof_unwind_publisher_set_process (UnwindPublisher *self,
   PublishedProcess *process = g_hash_table_lookup (self->processes, GUINT_TO_POINTER (pid));
   PublishedProcess fresh = { 0 };
 
-  /* The vsyscall page: the walker leaves the kernel's half of the addresses alone, and nobody calls from there. */
+  /* Excludes the vsyscall page: the walker ignores addresses in the kernel's half, and no code
+   * is called from there. */
   while (n_mappings > 0 && mappings[n_mappings - 1].end >> 63 != 0)
     n_mappings--;
   fresh.n = n_mappings;
@@ -487,7 +493,8 @@ sysprof_unwind_publisher_set_process (UnwindPublisher *self,
   if (fresh.slot == NULL ||
       (n_mappings > 0 && !take (self, POOL_MAPPINGS, n_mappings, now_usec, &fresh.first)))
     {
-      /* Half of the truth would make wrong stacks; none makes broken ones. */
+      /* An incomplete list would cause wrong stacks; without a list, stacks are only
+       * truncated. */
       sysprof_unwind_publisher_drop_process (self, pid, now_usec);
       self->n_refused++;
       return false;
@@ -548,7 +555,7 @@ sysprof_unwind_publisher_new (UnwindIndex *index, UnwindMakeSlab make_slab, void
   sysprof_range_pool_init (&self->pool[POOL_PAGES], UNWIND_MOST_PAGES, 0);
   sysprof_range_pool_init (&self->pool[POOL_MAPPINGS], UNWIND_MOST_MAPPINGS, 0);
 
-  /* So that no block's directory entry is 0. */
+  /* So that no block has the directory entry 0. */
   (void) sysprof_range_pool_take (&self->pool[POOL_BLOCKS], 1, &never_used);
   return self;
 }

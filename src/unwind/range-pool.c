@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Allocates ranges of a memory that other processes read, so that bookkeeping must be outside
+ * of it. */
+
 #include "unwind/range-pool.h"
 
 typedef struct

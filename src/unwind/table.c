@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Rows become blocks: layout.h says how one looks. A page of text has 43 different rules on average and a thousand rows,
- * so a row is two bytes: where in its 256 bytes, and which of the page's rules. */
+/* Converts rows to the blocks that layout.h describes. A page of code has 43 different rules on
+ * average and a thousand rows, so a row has two bytes: the address within its 256 bytes, and
+ * the index of one of the page's rules. */
 
 #include "unwind/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Different rules of a page that are told apart; one page in twenty thousand has more than a row can name, the most that was
- * seen is 300. */
+/* Maximum number of rules of a page that are counted. One page in twenty thousand has more
+ * rules than an index can refer to; the maximum seen is 300. */
 #define MOST_KNOWN 2048
 #define HASH_SLOTS (4 * MOST_KNOWN)
 #define HASH_SHIFT 19 /* 32 - log2 (HASH_SLOTS) */
 
 struct TableBuilder
 {
-  uint8_t *bytes; /* header, directory, finished blocks */
+  uint8_t *bytes; /* header, directory, completed blocks */
   size_t size;
   size_t capacity;
   bool is_out_of_memory;
@@ -25,14 +26,14 @@ struct TableBuilder
   uint32_t n_code;
   uint64_t start; /* of page 0 */
   uint32_t n_pages;
-  uint64_t n_rows; /* of finished pages */
+  uint64_t n_rows; /* of completed pages */
   uint64_t n_escapes;
 
-  /* The page that is being filled. */
+  /* The current page. */
   uint32_t page;
   uint32_t rule_in_force;
   uint32_t n_page_rows;
-  uint16_t row_at[UNWIND_PAGE_SIZE]; /* address in the page */
+  uint16_t row_at[UNWIND_PAGE_SIZE]; /* address within the page */
   uint16_t row_rule[UNWIND_PAGE_SIZE];
   uint32_t n_rules;
   uint32_t rule[MOST_KNOWN];
@@ -69,7 +70,7 @@ make_room (TableBuilder *self, size_t size)
   return true;
 }
 
-/* --- the page that is being filled --- */
+/* --- the current page --- */
 
 static uint32_t
 hash_of (uint32_t rule)
@@ -104,7 +105,7 @@ push_row (TableBuilder *self, uint32_t at, uint32_t rule)
   if (self->n_page_rows > 0 && self->row_at[self->n_page_rows - 1] == at)
     self->n_page_rows--;
   if (self->n_page_rows == UNWIND_MOST_ROWS)
-    return; /* a row for each byte: not a compiler's work */
+    return; /* a row for each byte: not made by a compiler */
 
   index = intern_rule (self, rule);
   if (self->n_page_rows > 0 && self->row_rule[self->n_page_rows - 1] == index)
@@ -123,19 +124,20 @@ begin_page (TableBuilder *self, uint32_t page)
   push_row (self, 0, self->rule_in_force);
 }
 
-/* Where a row cannot name all rules: the rarest become RULE_ESCAPE, which takes the first place. */
+/* If there are too many rules for an index, the rarest become RULE_ESCAPE, which gets index
+ * 0. */
 static void
 drop_rarest_rules (TableBuilder *self)
 {
   uint32_t n_of[MOST_KNOWN] = { 0 };
   uint32_t old[MOST_KNOWN];
-  uint16_t place[MOST_KNOWN] = { 0 };
+  uint16_t new_index[MOST_KNOWN] = { 0 };
   uint32_t n_kept = UNWIND_MOST_RULES, least = 0, next = 1, n_spare;
 
   for (uint32_t i = 0; i < self->n_page_rows; i++)
     n_of[self->row_rule[i]]++;
 
-  /* All rules with at least so many rows find room, and some of those with one less. */
+  /* All rules with at least this many rows are kept, and some of those with one row less. */
   while (n_kept > UNWIND_MOST_RULES - 1)
     {
       least++;
@@ -154,7 +156,7 @@ drop_rarest_rules (TableBuilder *self)
       if (RULE_KIND (old[i]) == RULE_ESCAPE || (n_of[i] < least && !is_spare))
         continue;
       n_spare -= is_spare;
-      place[i] = (uint16_t) next;
+      new_index[i] = (uint16_t) next;
       self->rule[next++] = old[i];
     }
   self->n_rules = next;
@@ -162,7 +164,7 @@ drop_rarest_rules (TableBuilder *self)
   next = 0;
   for (uint32_t i = 0; i < self->n_page_rows; i++)
     {
-      uint16_t rule = place[self->row_rule[i]];
+      uint16_t rule = new_index[self->row_rule[i]];
 
       if (next > 0 && self->row_rule[next - 1] == rule)
         continue;
@@ -221,7 +223,7 @@ end_page (TableBuilder *self)
     self->n_escapes += RULE_KIND (self->rule[self->row_rule[i]]) == RULE_ESCAPE;
 }
 
-/* --- the whole --- */
+/* --- the builder --- */
 
 TableBuilder *
 sysprof_table_builder_new (const ElfCode *code, size_t n_code)
@@ -320,7 +322,8 @@ sysprof_table_builder_finish (TableBuilder *self, UnwindTableHeader header, Unwi
 
 /* --- tables as bytes --- */
 
-/* The kinds of damage that would make a reader look outside the block; rows themselves are data that may be wrong. */
+/* Checks for damage that would make a reader read outside the block. The rows themselves may be
+ * wrong. */
 static bool
 is_sound_block (const uint8_t *bytes, size_t size, uint32_t offset, size_t *block_size)
 {
@@ -354,7 +357,7 @@ sysprof_unwind_table_adopt (UnwindTable *table, uint8_t *bytes, size_t size)
   if (end > size)
     goto refuse;
 
-  /* Ascending and apart, so that what is stored is no more than what was sent. */
+  /* Ascending and disjoint, so that no more is stored than was sent. */
   for (uint32_t i = 0; i < header->n_pages; i++)
     {
       uint32_t offset = directory (bytes)[i];
@@ -384,7 +387,8 @@ sysprof_unwind_table_clear (UnwindTable *table)
   *table = (UnwindTable){ 0 };
 }
 
-/* The kernel maps whole pages, so a mapping begins and ends a little outside of its segment. */
+/* The kernel maps complete pages, so a mapping may begin and end a little outside its
+ * segment. */
 bool
 sysprof_unwind_table_bias (const UnwindTable *table,
                            uint64_t start,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Packs rows, given in the order of their addresses, into pages. */
+/* Packs rows, in ascending order of their addresses, into pages. */
 
 #pragma once
 
@@ -8,18 +8,18 @@
 
 typedef struct TableBuilder TableBuilder;
 
-/* For these segments, at most UNWIND_MOST_SEGMENTS, which ascend, do not overlap, and lie at most UNWIND_MOST_PAGES pages apart.
- * NULL: no memory. */
+/* Makes a builder for these segments. There are at most UNWIND_MOST_SEGMENTS; they ascend, do
+ * not overlap, and span at most UNWIND_MOST_PAGES pages. NULL: no memory. */
 TableBuilder *sysprof_table_builder_new (const ElfCode *code, size_t n_code);
 void sysprof_table_builder_free (TableBuilder *self);
 
-/* `rule` is in force from `address` to the next one's. Addresses do not descend; of two rules for the same address the
- * later holds. Before the first one nothing is known. */
+/* `rule` applies from `address` up to the next row. Addresses must not descend; of two rules
+ * for the same address, the later one applies. Before the first row there is no rule. */
 void sysprof_table_builder_add (TableBuilder *self, uint64_t address, uint32_t rule);
 
-/* The rule that the last add() put in force. */
+/* The rule of the last row. */
 uint32_t sysprof_table_builder_rule (const TableBuilder *self);
 
-/* Fills in what it knows of `header` (pages, start, rows) and gives the bytes away. */
+/* Fills in `header` (pages, start, rows) and returns the bytes, which the caller owns. */
 ElfStatus
 sysprof_table_builder_finish (TableBuilder *self, UnwindTableHeader header, UnwindTable *table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The step of the walker in the kernel, over a copy of a stack. */
+/* Unwinds a copy of a stack, with the step of the walker in the kernel. */
 
 #define WALK_STEP_WANTED
 #include "unwind/unwind.h"
@@ -57,7 +57,7 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
   return true;
 }
 
-/* Not among the registers that come with a copy. */
+/* A copy does not include this register. */
 static bool
 walk_thread_base (WalkInput *input, uint64_t *base)
 {

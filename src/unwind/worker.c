@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The child that builds tables.
+/* The child that builds tables, and its protocol:
  *
- *   debug file:  one byte, and with it an envelope, in which is the debug file of the file that comes next; no reply
- *   file:        one byte, and with it an envelope, in which is the file
- *   reply:       Reply, the table's bytes
- */
+ *   debug file:  one byte with an envelope that contains the debug file of the next file; no
+ *                reply
+ *   file:        one byte with an envelope that contains the file
+ *   reply:       Reply, followed by the bytes of the table */
 
 #include "unwind/unwind.h"
 
@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long one table may take, ms: some fifty times as long as it does on a machine that has nothing else to do. */
+/* The time limit for one table, in ms: about fifty times as long as it takes on an idle
+ * machine. */
 #define PATIENCE        2000
 #define PATIENCE_PER_MB 20
 #define MOST_PATIENCE   20000
@@ -47,7 +48,7 @@ is_of_same_build (ElfImage *image, ElfImage *other)
          size[0] == size[1] && memcmp (build_id[0], build_id[1], size[0]) == 0;
 }
 
-/* `debug_fd` may be -1; a debug file of another build is as none. */
+/* `debug_fd` may be -1. A debug file of another build is ignored. */
 static ElfStatus
 build (int fd, int debug_fd, UnwindTable *table)
 {
@@ -93,7 +94,7 @@ serve (int socket)
       is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
                 sysprof_write_all (socket, table.bytes, table.size);
       sysprof_unwind_table_clear (&table);
-      /* After the answer: its file system may not answer any more. */
+      /* After the answer, because close() may block if the file system does not answer. */
       if (fd >= 0)
         (void) close (fd);
       if (debug_fd >= 0)
@@ -125,14 +126,15 @@ receive_table (const ConfinedChild *child,
 bool
 sysprof_unwind_worker_start (UnwindWorker *self)
 {
-  self->child.is_urgent = true; /* until its file has a table, stacks are cut */
+  self->child.is_urgent = true; /* stacks are truncated until their file has a table */
   self->child.has_stop_fd = self->has_stop_fd;
   self->child.stop_fd = self->stop_fd;
   return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
 }
 
-/* Once a file has taken it over, it may say anything of those that come after: of this one's owner only, who could as well
- * have written those. Root is believed. */
+/* A file that has taken control of the child can falsify the tables of all later files. So a
+ * child reads files of one owner only, who could modify those files anyway; and files of root,
+ * which are trusted. */
 static void
 keep_apart (UnwindWorker *self, uid_t owner)
 {
@@ -145,7 +147,7 @@ keep_apart (UnwindWorker *self, uid_t owner)
     }
 }
 
-/* Holes take no time. */
+/* Holes take no time to read. */
 int64_t
 sysprof_unwind_worker_patience (const struct stat *info)
 {
@@ -167,7 +169,8 @@ sysprof_unwind_worker_build (UnwindWorker *self,
   int64_t deadline;
   Reply reply;
 
-  /* Killed for want of memory, say, while it had nothing to do: no fault of this file. */
+  /* The child has died while it was idle, for lack of memory perhaps: this file is not the
+   * cause. */
   if (!sysprof_confined_child_is_waiting (&self->child))
     sysprof_unwind_worker_clear (self);
   keep_apart (self, info->st_uid);

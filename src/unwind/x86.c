@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapters 2 (formats) and A (opcode maps). */
+/* Decodes x86-64 instructions: their length, and their effect on the stack. Source: Intel 64
+ * and IA-32 Architectures Software Developer's Manual, volume 2, chapters 2 (formats) and A
+ * (opcode maps). */
 
 #include "unwind/x86.h"
 
@@ -16,7 +18,7 @@ enum
   Z = 4,   /* an immediate of 4 bytes, 2 with the prefix 66 */
   R = 8,   /* a relative address of 4 bytes */
   W = 16,  /* an immediate of 2 bytes */
-  V = 32,  /* an immediate as wide as the operand: 8 bytes with REX.W */
+  V = 32,  /* an immediate of the operand's size: 8 bytes with REX.W */
   A = 64,  /* an absolute address */
   X = 128, /* not an instruction in 64-bit mode */
   MB = M | B,
@@ -105,7 +107,7 @@ take (Decoder *self, uint8_t *byte)
   return true;
 }
 
-/* 1, 2, 4 or 8 bytes with sign. */
+/* A signed integer of 1, 2, 4 or 8 bytes. */
 static bool
 take_signed (Decoder *self, unsigned n, int64_t *value)
 {
@@ -154,7 +156,7 @@ take_prefixes (Decoder *self)
     }
 }
 
-/* Behind c5, c4 and 62: where the opcode is, and what REX would say. Bits are inverted. */
+/* The bytes after c5, c4 or 62: the opcode map, and the bits of REX, inverted. */
 static bool
 take_vector_prefix (Decoder *self, uint8_t first)
 {
@@ -170,7 +172,7 @@ take_vector_prefix (Decoder *self, uint8_t first)
   map = first == 0xc5 ? 1 : bytes[0] & (first == 0xc4 ? 0x1f : 0x07);
   if (map == 0 || (first == 0xc4 && map > 3) || map == 4 || map == 7)
     return false;
-  /* 5 and 6 are half-precision numbers, without immediates. */
+  /* 5 and 6 are half-precision instructions, without immediates. */
   self->map = map == 1 ? MAP_0F : map == 3 ? MAP_0F3A : MAP_0F38;
   return take (self, &self->opcode);
 }
@@ -263,7 +265,7 @@ take_immediates (Decoder *self, uint8_t follows)
   int64_t second;
   unsigned n = 0;
 
-  /* test has one, its neighbours in the group have none */
+  /* test has an immediate, the others of the group have none */
   if (self->map == MAP_ONE && (self->opcode == 0xf6 || self->opcode == 0xf7) &&
       (self->modrm >> 3 & 7) < 2)
     follows |= self->opcode == 0xf6 ? B : Z;
@@ -292,7 +294,7 @@ take_immediates (Decoder *self, uint8_t follows)
 #define RM(self)  (((self)->modrm & 7u) | ((self)->rex & REX_B ? 8u : 0u))
 #define SP        4u
 
-/* A memory operand of the form `base` + displacement, without an index; `base` is SP or BP. */
+/* Whether the memory operand is `base` + displacement, without an index; `base` is SP or BP. */
 static bool
 is_based_on (const Decoder *self, unsigned base)
 {
@@ -300,7 +302,7 @@ is_based_on (const Decoder *self, unsigned base)
     return false;
   if (base == SP)
     return (self->modrm & 7) == SP && self->sib == 0x24;
-  return MOD (self) != 0 && (self->modrm & 7) == base; /* without displacement it is IP */
+  return MOD (self) != 0 && (self->modrm & 7) == base; /* without a displacement, BP means IP */
 }
 
 static X86Kind
@@ -429,7 +431,7 @@ kind_of_one (const Decoder *self, X86Instruction *instruction, uint64_t next)
   uint8_t opcode = self->opcode;
   uint8_t low = (uint8_t) ((opcode & 7) | (self->rex & REX_B ? 8 : 0));
 
-  /* The eight operations: to rm, or to REG where bit 1 is set; compare writes nothing. */
+  /* The eight operations: to rm, or to REG if bit 1 is set; a comparison writes nothing. */
   if (opcode < 0x40 && (opcode & 7) < 4)
     {
       if ((opcode & 0x38) == 0x38)

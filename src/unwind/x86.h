@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* x86-64 instructions, as far as a reader of prologues needs them: how long, and what they do to the stack. */
+/* Decodes x86-64 instructions as far as code-reader.c needs it: their length, and their effect
+ * on the stack. */
 
 #pragma once
 
@@ -18,20 +19,20 @@ typedef enum
   X86_SP_FROM_BP,   /* SP = BP + value */
   X86_BP_FROM_SP,   /* BP = SP + value */
   X86_LEAVE,        /* SP = BP, pop BP */
-  X86_SPOIL_SP,     /* SP is something else */
-  X86_SPOIL_BP,     /* BP is something else */
+  X86_SPOIL_SP,     /* SP gets an unknown value */
+  X86_SPOIL_BP,     /* BP gets an unknown value */
   X86_ZERO_BP,      /* BP = 0 */
   X86_STORE_BP,     /* BP is stored at SP + value */
-  X86_LOAD_BP,      /* and loaded from there */
-  X86_CALL,         /* of `target`, 0 = not said in the instruction */
-  X86_JUMP,         /* to `target`; 0: to a place in memory or in a register */
-  X86_BRANCH,       /* to `target`, or on */
-  X86_RETURN,       /* nothing comes behind: ret, ud2, hlt, int3, iret */
-  X86_CODE_ADDRESS, /* lea: `target` is taken as an address */
+  X86_LOAD_BP,      /* BP is loaded from SP + value */
+  X86_CALL,         /* of `target`, 0 = indirect */
+  X86_JUMP,         /* to `target`; 0 = indirect */
+  X86_BRANCH,       /* conditional, to `target` */
+  X86_RETURN,       /* nothing follows: ret, ud2, hlt, int3, iret */
+  X86_CODE_ADDRESS, /* lea: takes the address `target` */
   X86_PADDING,      /* nop */
 } X86Kind;
 
-#define X86_BP          5u /* as instructions number it */
+#define X86_BP          5u /* number in instructions */
 #define X86_NO_REGISTER 255u
 
 typedef struct
@@ -39,13 +40,14 @@ typedef struct
   uint8_t length; /* 1 to 15 */
   X86Kind kind;
   uint8_t number;
-  bool
-      is_got; /* of X86_JUMP: through a word at a fixed place, as to a function of another library */
+  /* of X86_JUMP: through a word at a fixed address, as for a function of another library */
+  bool is_got;
   int64_t value;
   uint64_t target;
 } X86Instruction;
 
-/* The instruction at the beginning of `bytes`, which stand at `address`. FALSE: there is none, or it is cut. */
+/* Decodes the instruction at the start of `bytes`, whose address is `address`. FALSE: it is
+ * invalid or truncated. */
 bool sysprof_x86_decode (const uint8_t *bytes,
                          size_t size,
                          uint64_t address,

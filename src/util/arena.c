@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Allocates from a list of chunks that are freed together. */
+
 #include "util/arena.h"
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A descriptor that closes with its scope (GLib has this from 2.76 on). */
+/* A descriptor that is closed at the end of its scope (GLib has this since 2.76). */
 
 #pragma once
 
@@ -13,7 +13,7 @@ sysprof_autofd_close (int *fd)
   int saved = errno;
 
   if (*fd >= 0)
-    (void) close (*fd); /* nothing is buffered in a descriptor that we only read */
+    (void) close (*fd); /* close() loses no data of a descriptor that is only read */
   errno = saved;
 }
 

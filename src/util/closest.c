@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the word that a misspelled word resembles most. */
+
 #include "util/closest.h"
 
 #include <glib.h>
 #include <string.h>
 
-#define LONGEST          64 /* bytes; nobody mistypes more by hand */
-#define LETTERS_PER_SLIP 3  /* one slip is forgiven for so many letters */
+#define LONGEST          64 /* bytes; longer words are not mistyped by hand */
+#define LETTERS_PER_SLIP 3  /* one error is tolerated for this many letters */
 
 Closest
 sysprof_closest_to (const char *wanted)
@@ -23,7 +25,8 @@ letter (const char *word, size_t at)
   return (unsigned char) g_ascii_tolower (word[at]);
 }
 
-/* Letters to change, leave out, add, or swap with the next. Three rows of the usual table are enough. */
+/* The number of letters to replace, delete, insert, or swap with the next one
+ * (Damerau-Levenshtein). Three rows of the table are enough. */
 static size_t
 distance_of (const char *a, size_t a_size, const char *b, size_t b_size)
 {

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* What somebody may have meant who mistyped a word: of all words offered, the one that takes the fewest letters changed,
- * left out, added or swapped, if these are few for its length. Case does not count.
+/* Finds the word that a user may have meant with a mistyped one: of all words offered, the one
+ * with the fewest letters replaced, deleted, inserted or swapped, if these are few for its
+ * length. Ignores case.
  *
  *   Closest closest = sysprof_closest_to (typed);
  *   for (…)
@@ -17,11 +18,11 @@ typedef struct
 {
   const char *wanted;
   size_t size;      /* of `wanted` */
-  const char *best; /* NULL: none is near */
-  size_t distance;  /* of the best; at first the largest that still is near, plus one */
+  const char *best; /* NULL: no word is similar */
+  size_t distance;  /* of the best word; initially the largest tolerated distance plus one */
 } Closest;
 
 Closest sysprof_closest_to (const char *wanted);
-/* Compares `word` and, if it is nearer than all before, answers with `name`. */
+/* Compares `word`. If it is more similar than all earlier words, `best` becomes `name`. */
 void
 sysprof_closest_offer (Closest *self, const char *word, size_t word_size, const char *name);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decides whether to write colors to a terminal. */
+
 #include "util/color.h"
 
 #include <glib.h>

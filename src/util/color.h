@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Whether a terminal is to be written to in colours. */
+/* Whether to write colors to a terminal. */
 
 #pragma once
 
 #include <stdbool.h>
 
-/* Not where NO_COLOR has a value, nor on a terminal that knows none (TERM=dumb). That it is a terminal, the caller knows. */
+/* FALSE if NO_COLOR has a value, or for a terminal without colors (TERM=dumb). The caller
+ * checks that it is a terminal. */
 bool sysprof_wants_color (void);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Writes completion scripts for bash, zsh and fish from GOption entries. */
+
 #include "util/completion.h"
 
 #include "util/errors.h"
@@ -39,7 +41,7 @@ for_each_option (const Completion *self, OptionFunc *func, GString *script)
         func (self, entry, script);
 }
 
-/* "sysprof-report" as a name of functions. *(full)* */
+/* "sysprof-report" as a function name. *(full)* */
 static char *
 dup_identifier (const Completion *self)
 {
@@ -48,7 +50,7 @@ dup_identifier (const Completion *self)
   return g_strdelimit (name, "-", '_');
 }
 
-/* Puts a backslash before each of `special`, and quotes around it all. */
+/* Quotes the text, with a backslash before each of the `special` characters. */
 static void
 append_quoted (GString *script, const char *text, const char *special, const char *quote)
 {
@@ -242,7 +244,7 @@ sysprof_completion_script (const Completion *self, const char *shell, GError **e
       {
         GString *script = g_string_new (NULL);
 
-        /* zsh looks at the first line. */
+        /* zsh reads the first line. */
         if (shells[i].append == append_zsh)
           g_string_append_printf (script, "#compdef %s\n", self->program);
         g_string_append_printf (script, "# %s completes %s with this; the program made it.\n",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a shell needs to complete a command line, from the tables that the program parses it with, so that the two
- * cannot disagree. */
+/* Generates shell completion from the same tables that parse the command line, so that the two
+ * always agree. */
 
 #pragma once
 
@@ -13,7 +13,7 @@ typedef struct
   const char *description;
 } CompletionWord;
 
-/* What stands behind an option. */
+/* The values of an option. */
 typedef struct
 {
   const char *option;        /* long name */
@@ -24,8 +24,9 @@ typedef struct
 {
   const char *program;
   const OptionSection *sections;
-  const CompletionWord *words;    /* that may stand first, up to one without; NULL = none */
-  const CompletionValues *values; /* up to one without an option */
+  /* possible first arguments, terminated by an entry without text; NULL = none */
+  const CompletionWord *words;
+  const CompletionValues *values; /* terminated by an entry without an option */
 } Completion;
 
 /* For "bash", "zsh" or "fish"; NULL with `error` for another shell. *(full)* */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Adds to each system error what the user can do about it. */
+
 #include "util/errors.h"
 
 #include <errno.h>
 
-/* The formatter takes the name for a difference. */
+/* clang-format takes the name for a subtraction. */
 /* clang-format off */
 G_DEFINE_QUARK (sysprof-error-quark, sysprof_error)
 /* clang-format on */
@@ -35,40 +37,40 @@ sysprof_advice_on_errno (int number)
     {
     case ENOENT:
     case ENOTDIR:
-      return "Check the name, and that its folder is there.";
+      return "Check the name, and that its directory exists.";
     case EEXIST:
     case EISDIR:
     case ENAMETOOLONG:
-      return "Give another name.";
+      return "Choose another name.";
     case EACCES:
     case EPERM:
-      return "Run as a user who may, or have the permissions changed.";
+      return "Run as a user with the permission, or change the permissions.";
     case EROFS:
-      return "Choose a place that can be written.";
+      return "Choose a directory on a writable file system.";
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return "Make room, or choose another disk.";
+      return "Free some space, or choose another disk.";
     case EMFILE:
     case ENFILE:
       return "Allow more open files with 'ulimit -n 65536'.";
     case ENOMEM:
       return "End other programs, or use a machine with more memory.";
     case EAGAIN:
-      return "Try again when fewer programs run.";
+      return "Try again when fewer programs are running.";
     case EPIPE:
     case ECONNRESET:
-      return "Let the program at the other end run until this one has ended.";
+      return "Keep the program at the other end running until this one has ended.";
     case ENOEXEC:
-      return "Give a program that this machine can run.";
+      return "Use a program that is built for this machine.";
     case ETXTBSY:
-      return "Wait until nobody uses it, or give another name.";
+      return "Wait until it is no longer in use, or choose another name.";
     case EBADMSG:
-      return "Give a file that sysprof-cli or Sysprof recorded.";
+      return "Use a file that sysprof-cli or Sysprof has recorded.";
     case EIO:
-      return "'dmesg' may tell what is wrong with the device.";
+      return "Look for errors of the device with 'dmesg'.";
     default:
-      return "If it stays so, please report it with this text.";
+      return "If this persists, please report it with this text.";
     }
 }
 

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 #define SYSPROF_ERROR (sysprof_error_quark ())
 
-/* What a caller might act on; everything else is told by the message alone. */
+/* Errors to which a caller may react. All others have only a message. */
 typedef enum
 {
   SYSPROF_ERROR_FAILED,
@@ -24,12 +24,12 @@ typedef enum
 
 GQuark sysprof_error_quark (void);
 
-/* What a person can do about it, in a sentence. */
+/* A sentence with advice for the user. */
 const char *sysprof_advice_on_errno (int number);
 
-/* Sets `error` from errno: the message is FORMAT (what failed, on what), then ": ", the text of errno, and what to do.
- * The code is the one that fits errno (EACCES, EPERM: DENIED; ENOSPC, EDQUOT: NO_SPACE;
- * EPIPE, ECONNRESET: PEER_GONE; else FAILED). Keeps errno. */
+/* Sets `error` from errno: the message is FORMAT (what failed, on what), then ": ", the text of
+ * errno, and what to do. The code is the one that fits errno (EACCES, EPERM: DENIED; ENOSPC,
+ * EDQUOT: NO_SPACE; EPIPE, ECONNRESET: PEER_GONE; else FAILED). Keeps errno. */
 void sysprof_set_error_errno (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_END_DECLS

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds characters in untrusted text that would be invisible or change the order of others. */
+
 #include "util/hidden-text.h"
 
 bool

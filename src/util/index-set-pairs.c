@@ -8,8 +8,8 @@
 
 enum
 {
-  /* An intersection of bits with more members than this stays bits: converting it to numbers costs
-   * more time than a later intersection would save. */
+  /* An intersection of bits with more members than this stays bits: converting it to numbers
+   * costs more time than a later intersection would save. */
   FEW_OF_BITS = MOST_NUMBERS / 8,
   MUCH_LONGER = 32, /* times */
 };
@@ -75,7 +75,8 @@ and_bits (const uint64_t *a, const uint64_t *b, uint64_t *both)
     {
       uint64_t count = both[i] = a[i] & b[i];
 
-      /* Sums of 2, 4 and 8 bits: most x86-64 packages are built without the POPCNT instruction. */
+      /* Sums of 2, 4 and 8 bits: most x86-64 packages are built without the POPCNT
+       * instruction. */
       count -= (count >> 1) & UINT64_C (0x5555555555555555);
       count = (count & UINT64_C (0x3333333333333333)) +
               ((count >> 2) & UINT64_C (0x3333333333333333));

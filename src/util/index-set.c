@@ -26,7 +26,8 @@ sysprof_index_set_give_back_room (IndexSet *self)
   self->n_words_of_room = self->n_words;
 }
 
-/* Whether each of `index` [n] is greater than the one before, and how many are not its successor. */
+/* Whether each of `index` [n] is greater than the one before, and how many are not its
+ * successor. */
 static bool
 is_ascending (const uint32_t *index, uint32_t n, uint32_t *n_gaps)
 {
@@ -120,12 +121,12 @@ n_of_first_key (const uint32_t *index, uint32_t n)
 IndexSet *
 sysprof_index_set_new (const uint32_t *index, uint32_t n)
 {
-  /* Chunks are at most as many as keys from the first to the last, if they are ascending. */
+  /* An upper limit for the number of chunks, if the indices are ascending. */
   const uint32_t n_keys = n == 0 || index[n - 1] < index[0]
                               ? 0
                               : MIN ((index[n - 1] >> 16) - (index[0] >> 16) + 1, n);
   g_autoptr (IndexSet) self = sysprof_index_set_new_with_room (
-      n_keys, MIN ((size_t) n_keys * (INDEX_CHUNK_WORDS + INDEX_SLACK),
+      n_keys, MIN ((size_t) n_keys * (INDEX_CHUNK_WORDS + 1),
                    words_of_numbers (n) + (size_t) n_keys * (words_of_numbers (0) + 1)));
 
   for (uint32_t i = 0; i < n;)
@@ -133,8 +134,8 @@ sysprof_index_set_new (const uint32_t *index, uint32_t n)
       const uint32_t n_of_key = n_of_first_key (index + i, n - i);
       uint32_t n_gaps;
 
-      if (!is_ascending (index + i, n_of_key, &n_gaps) ||
-          (i > 0 && index[i] <= index[i - 1]) || self->n_chunks == n_keys)
+      if (!is_ascending (index + i, n_of_key, &n_gaps) || (i > 0 && index[i] <= index[i - 1]) ||
+          self->n_chunks == n_keys)
         return NULL;
       add_chunk (self, index + i, n_of_key, n_gaps);
       i += n_of_key;
@@ -157,13 +158,6 @@ uint32_t
 sysprof_index_set_size (const IndexSet *self)
 {
   return self->n;
-}
-
-size_t
-sysprof_index_set_memory (const IndexSet *self)
-{
-  return sizeof *self + self->n_chunks * sizeof *self->chunks +
-         self->n_words_of_room * sizeof *self->words;
 }
 
 static uint32_t *

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A hash table from strings to small numbers and back. */
+
 #include "util/intern.h"
 
 #include <glib.h>
@@ -13,7 +15,8 @@ hash_bytes (const char *bytes, size_t size)
   uint64_t hash = 0xcbf29ce484222325 ^ size;
   uint64_t word = 0;
 
-  /* Eight bytes at a time: each step waits for the multiplication of the one before. */
+  /* Eight bytes per step, because each step waits for the multiplication of the previous
+   * one. */
   for (; size >= sizeof word; bytes += sizeof word, size -= sizeof word)
     {
       memcpy (&word, bytes, sizeof word);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* String to number and back. Equal strings have equal ids; id 0 is the empty string.
+/* Maps strings to numbers and back. Equal strings have equal IDs; ID 0 is the empty string.
  *
- * *Owned* while it is filled, then *frozen*: looking up by id never writes. */
+ * *Owned* while it is filled, then *frozen*: a lookup by ID never writes. */
 
 #pragma once
 
@@ -28,11 +28,11 @@ typedef struct
 void sysprof_intern_init (Intern *self);
 void sysprof_intern_clear (Intern *self);
 
-/* The id of `bytes` (any bytes but NUL), which are copied when they are new. */
+/* The ID of `bytes` (without NUL). Copies new strings. */
 StringId sysprof_intern_bytes (Intern *self, const char *bytes, size_t size);
 StringId sysprof_intern_string (Intern *self, const char *string);
 
-/* The id, or 0 when the string was never interned (or is empty). */
+/* The ID, or 0 if the string was never interned (or is empty). */
 StringId sysprof_intern_lookup (const Intern *self, const char *string);
 
 static inline const char *

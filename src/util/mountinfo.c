@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: proc(5), "/proc/pid/mountinfo". */
+/* Parses the lines of /proc/PID/mountinfo. Source: proc(5), "/proc/pid/mountinfo". */
 
 #include "util/mountinfo.h"
 
@@ -21,7 +21,7 @@ take_number (Text *line, char separator, int *number)
   return true;
 }
 
-/* Of any number, up to a dash. */
+/* Skips any number of fields, up to a dash. */
 static bool
 skip_optional_fields (Text *line)
 {
@@ -33,7 +33,7 @@ skip_optional_fields (Text *line)
   return false;
 }
 
-/* Words are separated by one blank each: the source may be empty. */
+/* Fields are separated by one space each, because the source may be empty. */
 static bool
 parse_line (Text line, Mountinfo *mount)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sources: proc(5), "/proc/pid/mountinfo"; Linux, Documentation/filesystems/overlayfs.rst, "Multiple lower layers". */
+/* Parses the mount options of overlays. Sources: proc(5), "/proc/pid/mountinfo"; Linux,
+ * Documentation/filesystems/overlayfs.rst, "Multiple lower layers". */
 
 #include "util/overlay-layers.h"
 
@@ -8,8 +9,8 @@
 
 #include <string.h>
 
-#define MOST_LAYERS 256   /* what a number of a layer can say */
-#define MOST_PATHS  16000 /* bytes of both paths: a frame is not longer than 16384 */
+#define MOST_LAYERS 256   /* a layer's number has one byte */
+#define MOST_PATHS  16000 /* bytes of both paths: a frame of a capture has at most 16384 */
 
 static void
 free_layer (void *data)
@@ -20,7 +21,7 @@ free_layer (void *data)
   g_free (layer->target);
 }
 
-/* `directory` is the whole one of an option. */
+/* `directory` is one complete directory of an option. */
 static void
 add_layer (GArray *layers, const Mountinfo *mount, const char *directory, unsigned *number)
 {
@@ -29,7 +30,7 @@ add_layer (GArray *layers, const Mountinfo *mount, const char *directory, unsign
 
   if (*directory == '\0' || *number >= MOST_LAYERS)
     return;
-  /* It has its number, also where nobody can follow it. */
+  /* The number counts relative directories, too, although nobody can resolve them. */
   (*number)++;
   if (*directory != '/')
     return;
@@ -42,7 +43,8 @@ add_layer (GArray *layers, const Mountinfo *mount, const char *directory, unsign
     free_layer (&layer);
 }
 
-/* Directories are separated by colons; one that belongs to a name has a backslash in front. Cuts `list`. */
+/* Directories are separated by colons; a colon in a name is escaped with a backslash. Modifies
+ * `list`. */
 static void
 add_list (GArray *layers, const Mountinfo *mount, char *list, unsigned *number)
 {
@@ -84,7 +86,8 @@ add_option (GArray *layers, const Mountinfo *mount, const char *key, unsigned *n
 static void
 add_mount (GArray *layers, const Mountinfo *mount)
 {
-  static const char *const keys[] = { "upperdir=", "lowerdir=", "lowerdir+=" }; /* from above */
+  /* topmost first */
+  static const char *const keys[] = { "upperdir=", "lowerdir=", "lowerdir+=" };
   unsigned number = 0;
 
   for (size_t i = 0; i < G_N_ELEMENTS (keys) && sysprof_text_equal (mount->type, "overlay");

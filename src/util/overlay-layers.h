@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The directories of which the overlays of a mount namespace are made, topmost first: where the files of a container lie on the host.
+/* The directories of the overlays in a mount namespace, topmost first: they have the files of a
+ * container on the host.
  *
- * They stand in the options of the mounts, as who made the mount wrote them; what is not an absolute path is known to nobody else
- * and left out. */
+ * The paths are in the mount options, as whoever made the mount wrote them. A relative path has
+ * no known base and is skipped. */
 
 #pragma once
 
@@ -14,9 +15,10 @@
 typedef struct
 {
   char *source;  /* directory on the host */
-  char *target;  /* where it stands in the namespace */
+  char *target;  /* mount point in the namespace */
   uint8_t layer; /* 0 = topmost */
 } OverlayLayer;
 
-/* Of a /proc/PID/mountinfo. Lines that make no sense are skipped. *(full)*, of OverlayLayer; NULL where there are none */
+/* Parses /proc/PID/mountinfo and skips invalid lines. *(full)*, of OverlayLayer; NULL if there
+ * are none */
 GArray *sysprof_overlay_layers_parse (Text mountinfo);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Runs a function over ranges, on as many threads as the process may use CPUs. */
+
 #include "util/parallel.h"
 
 #include "util/errors.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fork and join over ranges: the only way the analysis uses threads. */
+/* Fork and join over ranges: the only way in which the analysis uses threads. */
 
 #pragma once
 
@@ -11,14 +11,15 @@
 /* Works on [begin, end); `worker` is 0 … sysprof_parallel_workers() - 1. */
 typedef void (*ParallelFunc) (size_t begin, size_t end, unsigned worker, void *data);
 
-/* How many workers a call uses at most: the CPUs this process may run on, at most 64. */
+/* The maximum number of workers: the CPUs that this process may use, at most 64. */
 unsigned sysprof_parallel_workers (void);
 
-/* Splits [0, n) into ranges of at least `grain` items, one per worker, calls `func` for each
- * on its own thread (the caller's among them), and returns when all are done. What the calls
- * write is visible to the caller afterwards. Runs on the caller's thread alone where one
- * range is enough or no thread can be started. */
+/* Splits [0, n) into ranges of at least `grain` items, one per worker, calls `func` for each on
+ * its own thread (one is the caller's), and returns when all are done. The caller sees
+ * everything that the calls have written. Uses only the caller's thread if one range is enough
+ * or no thread can be started. */
 void sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data);
 
-/* Whether the system gives this process a thread now. GLib ends the program, or waits for ever, where it gets none. */
+/* Whether this process can start a thread now. If it cannot, GLib would end the program or wait
+ * forever, so the caller should report the error first. */
 bool sysprof_check_threads (GError **error);

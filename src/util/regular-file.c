@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Opens untrusted paths: resolves with O_PATH, checks the type, then opens the same file. */
+
 #include "util/regular-file.h"
 
 #include "util/autofd.h"
@@ -21,8 +23,9 @@
 #  define FUSE_SUPER_MAGIC 0x65735546
 #endif
 
-/* Files of procfs, sysfs, tracefs, nsfs and the like are regular files by their mode. Their file systems have in common that they
- * report a size of 0 blocks (simple_statfs() of the kernel). So do a few that store data: those listed here. */
+/* Files of procfs, sysfs, tracefs, nsfs and similar are regular files by their mode. These file
+ * systems report a size of 0 blocks (simple_statfs() of the kernel). The few that store data
+ * and do so, too, are listed here. */
 static bool
 is_pseudo_file (int fd)
 {
@@ -35,11 +38,11 @@ is_pseudo_file (int fd)
 
   switch ((uint32_t) info.f_type)
     {
-    case FUSE_SUPER_MAGIC: /* where the server does not implement statfs */
+    case FUSE_SUPER_MAGIC: /* if the server does not implement statfs */
     case HUGETLBFS_MAGIC:
     case OVERLAYFS_SUPER_MAGIC: /* reports its upper layer */
     case RAMFS_MAGIC:
-    case TMPFS_MAGIC: /* mounted without a limit */
+    case TMPFS_MAGIC: /* if mounted without a limit */
     case V9FS_MAGIC:
       return false;
     default:
@@ -61,7 +64,7 @@ sysprof_regular_file_reopen (int path_fd, struct stat *info)
     }
 
   (void) snprintf (link, sizeof link, "/proc/self/fd/%d", path_fd);
-  /* Without O_NONBLOCK, open() waits for whoever holds a lease on the file. */
+  /* Without O_NONBLOCK, open() waits for the holder of a lease on the file. */
   return open (link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 

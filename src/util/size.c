@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Formats sizes in bytes with a unit. */
+
 #include "util/size.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Sets the scheduler's time slice of the calling thread. */
+
 #include "util/slice.h"
 
 #include <sched.h>
@@ -8,12 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LEAST_SLICE_NSEC 100000 /* the kernel takes no shorter one */
+#define LEAST_SLICE_NSEC 100000 /* the shortest slice that the kernel accepts */
 
-#define RESET_ON_FORK \
-  1 /* SCHED_FLAG_RESET_ON_FORK: programs that we start have the usual slice */
+#define RESET_ON_FORK 1 /* SCHED_FLAG_RESET_ON_FORK: child processes get the default slice */
 
-/* As in the manual page of sched_setattr(2), which the C library does not declare. */
+/* As in sched_setattr(2); the C library does not declare it. */
 typedef struct
 {
   uint32_t size;
@@ -21,7 +22,7 @@ typedef struct
   uint64_t flags;
   int32_t nice;
   uint32_t priority;
-  uint64_t runtime; /* ns; of SCHED_OTHER the slice */
+  uint64_t runtime; /* ns; for SCHED_OTHER the slice */
   uint64_t deadline;
   uint64_t period;
 } Attributes;
@@ -37,5 +38,6 @@ sysprof_shorten_slice (void)
     .runtime = LEAST_SLICE_NSEC,
   };
 
-  (void) syscall (SYS_sched_setattr, 0, &attributes, 0U); /* refused: it runs later */
+  /* refused: the thread only runs later */
+  (void) syscall (SYS_sched_setattr, 0, &attributes, 0U);
 }

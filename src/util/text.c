@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A cursor over untrusted text. Each step checks the end. */
+
 #include "util/text.h"
 
 static bool

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A bounded cursor over text that nobody vouches for (/proc, name files, folded stacks).
+/* A bounded cursor over untrusted text (/proc, files of names, folded stacks).
  *
- * Every function takes what it can from the front and says whether it could; nothing is
- * read behind `end`, and no NUL is needed there. */
+ * Every function takes a part from the front and returns whether it could. It never reads past
+ * `end`, and needs no NUL there. */
 
 #pragma once
 
@@ -15,7 +15,7 @@
 typedef struct
 {
   const char *at;
-  const char *end; /* first byte behind */
+  const char *end; /* exclusive */
 } Text;
 
 static inline Text
@@ -33,20 +33,21 @@ sysprof_text_size (Text self)
 /* The next line, without its newline. FALSE at the end. The last line needs no newline. */
 bool sysprof_text_next_line (Text *self, Text *line);
 
-/* The next run of bytes up to a blank or tab, blanks before it skipped. FALSE if none is left. */
+/* The next run of bytes up to a space or tab, after skipping spaces. FALSE if none is left. */
 bool sysprof_text_next_word (Text *self, Text *word);
 
-/* Takes what stands before `separator`, and the separator. FALSE, and nothing taken, without one. */
+/* Takes the part before `separator`, and the separator. Without a separator takes nothing and
+ * returns FALSE. */
 bool sysprof_text_until (Text *self, char separator, Text *part);
 
 /* Takes `prefix` if the text begins with it. */
 bool sysprof_text_skip (Text *self, const char *prefix);
 
-/* Takes a number: digits only, no sign, refused on overflow or without a digit. */
+/* Takes a number: digits only, no sign; fails on overflow or without a digit. */
 bool sysprof_text_u64 (Text *self, uint64_t *value);
 bool sysprof_text_hex (Text *self, uint64_t *value);
 
-/* The number behind the first occurrence of `key`. */
+/* The number after the first occurrence of `key`. */
 bool sysprof_text_u64_after (Text self, const char *key, uint64_t *value);
 
 bool sysprof_text_equal (Text self, const char *string);

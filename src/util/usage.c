@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Formats --help, and improves GOption's error messages. */
+
 #include "util/usage.h"
 
 #include "util/closest.h"
@@ -8,12 +10,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define COLUMNS     80 /* of the narrowest terminal in use */
-#define TEXT_COLUMN 33 /* where the descriptions begin */
+#define COLUMNS     80 /* width of the narrowest common terminal */
+#define TEXT_COLUMN 33 /* column of the descriptions */
 
 /* --- help --- */
 
-/* Breaks `text` at blanks, so that lines end before COLUMNS; `column` is where the first one begins. */
+/* Wraps `text` at COLUMNS. `column` is the column of its start. */
 static void
 append_wrapped (GString *help, size_t column, const char *text)
 {
@@ -103,8 +105,8 @@ takes_value (const GOptionEntry *entry)
          (entry->flags & G_OPTION_FLAG_NO_ARG) == 0;
 }
 
-/* "-fF99": takes the letters up to one that wants a value, which is what is left. Says whether the next word is
- * the value. */
+/* "-fF99": takes letters up to the first that has a value; the rest is the value. Returns
+ * whether the value is the next word. */
 static bool
 split_letters (const OptionSection *sections, const char *word, GPtrArray *split)
 {
@@ -126,8 +128,8 @@ char **
 sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error)
 {
   g_autoptr (GPtrArray) split = g_ptr_array_new_with_free_func (g_free);
-  bool is_value = true; /* the program's name is none of ours */
-  bool is_over = false; /* behind -- */
+  bool is_value = true; /* word 0 is the program's name */
+  bool is_over = false; /* after -- */
 
   for (; *words != NULL; words++)
     {
@@ -164,7 +166,8 @@ sysprof_usage_split (const OptionSection *sections, const char *const *words, GE
 
 /* --- errors --- */
 
-/* The first that is none of ours, without its dashes; as GOption stops there, nothing before it is wrong. */
+/* The first unknown option, without its dashes. GOption stops there, so everything before it is
+ * valid. */
 static char *
 find_unknown (const OptionSection *sections, const char *const *words)
 {
@@ -190,7 +193,7 @@ find_unknown (const OptionSection *sections, const char *const *words)
   return NULL;
 }
 
-/* GLib's turn into ? in the C locale. In place. */
+/* GLib's typographic quotes become ? in the C locale. In place. */
 static void
 make_quotes_plain (char *message)
 {
@@ -225,6 +228,5 @@ sysprof_usage_explain (const char *program,
     (*error)->message = g_strdup_printf ("%s. Did you mean --%s? %s --help lists all.", message,
                                          closest.best, program);
   else
-    (*error)->message =
-        g_strdup_printf ("%s. %s --help lists what there is.", message, program);
+    (*error)->message = g_strdup_printf ("%s. %s --help lists all options.", message, program);
 }

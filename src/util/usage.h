@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What GOption leaves to be wished for: help in sections, values that stick to their letter (-F99), switches that
- * refuse values, and errors that say what was meant. */
+/* Extends GOption: help in sections, values attached to their letter (-F99), switches that
+ * refuse values, and errors with suggestions. */
 
 #pragma once
 
@@ -10,17 +10,19 @@
 typedef struct
 {
   const char *title;
-  const GOptionEntry *entries; /* up to one without a name */
+  const GOptionEntry *entries; /* terminated by an entry without a name */
 } OptionSection;
 
-/* What --help prints: `sections`, which end with one without a title, between two texts. *(full)* */
+/* The text of --help: `sections`, terminated by one without a title, between two texts.
+ * *(full)* */
 char *sysprof_usage_help (const char *before, const OptionSection *sections, const char *after);
 
-/* The words as GOption wants them: NULL-terminated, *(full)*. NULL with `error` for a switch with a value. */
+/* The words in GOption's form: NULL-terminated, *(full)*. NULL with `error` for a switch with a
+ * value. */
 char **
 sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error);
 
-/* Puts what to do next behind an error of GOption's. */
+/* Adds a suggestion to an error of GOption's. */
 void sysprof_usage_explain (const char *program,
                             const OptionSection *sections,
                             const char *const *words,

@@ -1,60 +1,62 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* util: the few helpers that at least three modules need and GLib lacks.
+/* util: small functions that at least three modules need and GLib does not have.
  *
- *   errors.h    the error domain SYSPROF_ERROR; messages from errno
- *   autofd.h    descriptors that close with their scope
- *   arena.h     memory that is freed all at once
- *   confined-child.h  a child without rights that parses for us
- *   file-budget.h  a limit on the work that files of untrusted owners may cause
- *   hidden-text.h  characters that are not shown, or that reorder others
- *   intern.h    string to id and back
- *   closest.h   what a mistyped word may have meant
- *   completion.h  what shells complete command lines with
- *   mountinfo.h what a process has mounted
- *   overlay-layers.h  the directories that overlays are made of
- *   opener.h    a child that opens files which may never answer
- *   color.h     whether a terminal is written to in colours
- *   text.h      bounded cursor over a text from an untrusted source
- *   process-files.h  opens files that a process names, as that process's user
- *   process-user.h  the user and groups of a process
- *   regular-file.h  opens untrusted paths without side effects
- *   usage.h     what GOption leaves to be wished for
- *   parallel.h  fork and join over ranges
- *   large.h     arrays on huge pages
- *   size.h      sizes as people read them
- *   slice.h     the shortest time slice, for threads that others wait for
- *   temporary.h files that nobody else sees
- *   unfinished.h files that no signal leaves behind
- *   write-all.h write() that goes on where the kernel took a part
+ *   arena.h           memory that is freed all at once
+ *   autofd.h          descriptors that are closed at the end of their scope
+ *   closest.h         suggestions for mistyped words
+ *   color.h           whether to write colors to a terminal
+ *   completion.h      shell completion
+ *   errors.h          the error domain SYSPROF_ERROR; messages from errno
+ *   hidden-text.h     characters that are not shown, or that reorder others
+ *   index-set.h       sets of numbers with a fast intersection
+ *   intern.h          strings as numbers
+ *   large.h           arrays on huge pages
+ *   mountinfo.h       the mounts of a process
+ *   overlay-layers.h  the directories of overlays
+ *   parallel.h        fork and join over ranges
+ *   pinned-files.h    files that are held open
+ *   regular-file.h    opens untrusted paths without side effects
+ *   size.h            formats sizes
+ *   slice.h           the shortest time slice, for threads that others wait for
+ *   temporary-files.h files that are removed if a signal ends the program, or have no name
+ *   text.h            a bounded cursor over untrusted text
+ *   usage.h           extends GOption
+ *   write-all.h       repeats write() until all is written
  *
- * But for unfinished.h nothing here keeps global state; nothing starts threads that outlive a call. */
+ *   children/confined-child.h  a sandboxed child that parses untrusted files
+ *   children/file-budget.h     limits the work for files of untrusted owners
+ *   children/opener.h          a child that opens files which may block forever
+ *   children/process-files.h   opens files with the rights of a process's user
+ *   children/process-user.h    the user and groups of a process
+ *
+ * Only temporary-files.h and confined-child.h have global state. No thread that is started here
+ * outlives its call. */
 
 #pragma once
 
 #include "util/arena.h"
 #include "util/autofd.h"
+#include "util/children/confined-child.h"
+#include "util/children/file-budget.h"
+#include "util/children/opener.h"
+#include "util/children/process-files.h"
+#include "util/children/process-user.h"
 #include "util/closest.h"
 #include "util/color.h"
 #include "util/completion.h"
-#include "util/confined-child.h"
 #include "util/errors.h"
-#include "util/file-budget.h"
 #include "util/hidden-text.h"
 #include "util/intern.h"
-#include "util/kept-files.h"
 #include "util/large.h"
 #include "util/mountinfo.h"
-#include "util/opener.h"
 #include "util/overlay-layers.h"
 #include "util/parallel.h"
-#include "util/process-files.h"
-#include "util/process-user.h"
+#include "util/pinned-files.h"
 #include "util/regular-file.h"
 #include "util/size.h"
 #include "util/slice.h"
-#include "util/temporary.h"
+#include "util/temporary-files.h"
 #include "util/text.h"
-#include "util/unfinished.h"
 #include "util/usage.h"
 #include "util/write-all.h"

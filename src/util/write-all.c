@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Repeats write() until all bytes are written. */
+
 #include "util/write-all.h"
 
 #include <errno.h>
@@ -18,7 +20,7 @@ sysprof_write_all (int fd, const void *bytes, size_t size)
       if (n < 0 && errno == EINTR)
         continue;
       if (n == 0)
-        errno = ENOSPC; /* a device that takes nothing more, and does not say so */
+        errno = ENOSPC; /* a device that accepts no more data and reports no error */
       if (n <= 0)
         return false;
       at += n;

@@ -14,7 +14,7 @@
 
 #include "symbolize/symbolize.h"
 
-#include "util/confined-child.h"
+#include "util/children/confined-child.h"
 
 #include <stdio.h>
 

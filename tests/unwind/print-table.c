@@ -68,11 +68,11 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_SP:
       printf ("%s+%u", is_arm64 ? "sp" : "rsp", RULE_OFFSET (rule));
       break;
-    case RULE_LR: /* or RULE_HANDOVER */
+    case RULE_LR: /* or RULE_EH_RETURN */
       if (!is_arm64)
         {
-          printf ("handover%u %s %u\n", RULE_HANDOVER_MODE (rule),
-                  registers[RULE_HANDOVER_REGISTER (rule)], RULE_HANDOVER_OFFSET (rule));
+          printf ("handover%u %s %u\n", RULE_EH_RETURN_MODE (rule),
+                  registers[RULE_EH_RETURN_REGISTER (rule)], RULE_EH_RETURN_OFFSET (rule));
           return;
         }
       printf ("lr+%u", RULE_OFFSET (rule));
@@ -97,7 +97,7 @@ print_rule (uint32_t rule, bool is_arm64)
       return;
     case RULE_GO:
       printf ("go%u below %u size %u place %u distance %u\n", RULE_GO_MODE (rule),
-              RULE_GO_BELOW (rule), RULE_GO_SIZE (rule), RULE_GO_PLACE (rule),
+              RULE_GO_BELOW (rule), RULE_GO_SIZE (rule), RULE_GO_OFFSET (rule),
               RULE_GO_DISTANCE (rule));
       return;
     case RULE_PLT: /* or RULE_SP_LINK */

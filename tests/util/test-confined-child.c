@@ -313,15 +313,19 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/util/confined-child/a-prepared-one-may-be-gone",
+  g_test_add_func ("/util/children/confined-child/a-prepared-one-may-be-gone",
                    test_a_prepared_one_may_be_gone);
-  g_test_add_func ("/util/confined-child/answer-in-time-is-read-late",
+  g_test_add_func ("/util/children/confined-child/answer-in-time-is-read-late",
                    test_answer_in_time_is_read_late);
-  g_test_add_func ("/util/confined-child/cpu-time-is-counted", test_cpu_time_is_counted);
-  g_test_add_func ("/util/confined-child/opening-can-be-ended", test_opening_can_be_ended);
-  g_test_add_func ("/util/confined-child/prepared-ones-are-taken",
+  g_test_add_func ("/util/children/confined-child/cpu-time-is-counted",
+                   test_cpu_time_is_counted);
+  g_test_add_func ("/util/children/confined-child/opening-can-be-ended",
+                   test_opening_can_be_ended);
+  g_test_add_func ("/util/children/confined-child/prepared-ones-are-taken",
                    test_prepared_ones_are_taken);
-  g_test_add_func ("/util/confined-child/sending-has-a-deadline", test_sending_has_a_deadline);
-  g_test_add_func ("/util/confined-child/waiting-can-be-ended", test_waiting_can_be_ended);
+  g_test_add_func ("/util/children/confined-child/sending-has-a-deadline",
+                   test_sending_has_a_deadline);
+  g_test_add_func ("/util/children/confined-child/waiting-can-be-ended",
+                   test_waiting_can_be_ended);
   return g_test_run ();
 }

@@ -18,7 +18,7 @@ test_four_parts (void)
   g_assert_error (error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE);
   g_assert_cmpstr (
       error->message, ==,
-      "Cannot write to 'x': No space left on device. Make room, or choose another disk.");
+      "Cannot write to 'x': No space left on device. Free some space, or choose another disk.");
   g_assert_cmpint (errno, ==, ENOSPC);
 }
 

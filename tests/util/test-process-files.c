@@ -432,7 +432,7 @@ test_serves_many_users (Fixture *self, const void *data)
 static void
 add (const char *name, void (*test) (Fixture *, const void *))
 {
-  g_autofree char *path = g_strconcat ("/util/process-files/", name, NULL);
+  g_autofree char *path = g_strconcat ("/util/children/process-files/", name, NULL);
 
   g_test_add (path, Fixture, NULL, set_up, test, tear_down);
 }
@@ -441,12 +441,12 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/util/process-files/reads-status", test_reads_status);
-  g_test_add_func ("/util/process-files/refuses-status", test_refuses_status);
+  g_test_add_func ("/util/children/process-files/reads-status", test_reads_status);
+  g_test_add_func ("/util/children/process-files/refuses-status", test_refuses_status);
   if (geteuid () != 0) /* only root becomes another user */
     return g_test_run ();
 
-  g_test_add_func ("/util/process-files/reads-process-of-many-groups",
+  g_test_add_func ("/util/children/process-files/reads-process-of-many-groups",
                    test_reads_process_of_many_groups);
   add ("rights-are-those-of-the-user", test_rights_are_those_of_the_user);
   add ("root-has-no-capabilities", test_root_has_no_capabilities);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/temporary.h"
+#include "util/temporary-files.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -10,7 +10,7 @@
 static void
 test_has_no_name (void)
 {
-  int fd = sysprof_open_temporary ();
+  int fd = sysprof_temporary_file_open_unnamed ();
   struct stat info;
   char bytes[3];
 
@@ -40,7 +40,7 @@ test_refused_without_a_directory (void)
       g_test_trap_assert_passed ();
       return;
     }
-  g_assert_cmpint (sysprof_open_temporary (), ==, -1);
+  g_assert_cmpint (sysprof_temporary_file_open_unnamed (), ==, -1);
   g_assert_cmpint (errno, ==, ENOENT);
 }
 

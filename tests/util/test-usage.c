@@ -74,8 +74,8 @@ test_unknown_options_get_advice (void)
     { "cli --froce", "Unknown option. Did you mean --force? prog --help lists all." },
     { "cli -e --forcee --frequncy=3",
       "Unknown option. Did you mean --frequency? prog --help lists all." },
-    { "cli --something-else", "Unknown option. prog --help lists what there is." },
-    { "cli -z", "Unknown option. prog --help lists what there is." },
+    { "cli --something-else", "Unknown option. prog --help lists all options." },
+    { "cli -z", "Unknown option. prog --help lists all options." },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -6,25 +6,25 @@
 
 #include "bpf/waits/ring.h"
 
-/* Tells who it is, if that is new. */
+/* Writes the thread's name and process if they have changed. */
 static __always_inline void
-tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task, uint64_t now)
+write_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task, uint64_t now)
 {
   const void *name = task->comm;
   uint64_t comm[2];
   WaitsThread *thread;
 
-  WALK_KEEP (name); /* two words, not sixteen letters */
+  WALK_KEEP (name); /* read as two words, not as sixteen bytes */
   comm[0] = ((const uint64_t *) name)[0];
   comm[1] = ((const uint64_t *) name)[1];
-  /* A thread that executes a program gets the first one's id. */
+  /* If a thread calls execve(), it gets the ID of the process's first thread. */
   if (state->tid == (uint32_t) task->pid && state->pid == (uint32_t) task->tgid &&
       state->comm[0] == comm[0] && state->comm[1] == comm[1])
     return;
 
   thread = reserve (ring, sizeof *thread);
   if (thread == 0)
-    return; /* the next time */
+    return; /* retried with the next event */
   thread->head.kind = WAITS_THREAD;
   thread->head.size = sizeof *thread;
   thread->head.tid = (uint32_t) task->pid;
@@ -41,7 +41,7 @@ tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task, uint
 }
 
 static __always_inline void
-tell_ran (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now)
+write_ran (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now)
 {
   WaitsRan *ran = reserve (ring, sizeof *ran);
 
@@ -57,7 +57,7 @@ tell_ran (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now)
 }
 
 static __always_inline void
-tell_wait (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now, uint8_t flags)
+write_wait (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now, uint8_t flags)
 {
   bool is_woken = state->waking + WAKING_BEFORE >= state->left;
   WaitsWait *wait = reserve (ring, sizeof *wait);

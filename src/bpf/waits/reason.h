@@ -7,7 +7,8 @@
 
 #include "bpf/waits/stack.h"
 
-/* Who has the lock that it waits for, as far as that can be told. Ids of threads are those of the first namespace. */
+/* Finds the thread that owns the lock for which the task waits, if the lock records it. The IDs
+ * of threads are those of the first PID namespace. */
 static __always_inline void
 find_lock (ThreadState *state, struct task_struct *task, const uint64_t *registers)
 {
@@ -50,13 +51,13 @@ reason_of_call (uint32_t call)
     }
 }
 
-/* Its registers were taken if it has any. */
+/* The caller has read the registers of a thread that has any. */
 static __always_inline void
 find_reason (ThreadState *state,
              struct task_struct *task,
              const WaitsControl *control,
              WalkInput *input,
-             const Passed *passed,
+             const KernelScan *scan,
              bool is_able,
              bool is_current)
 {
@@ -90,6 +91,6 @@ find_reason (ThreadState *state,
     }
   if (is_able)
     state->reason = WAIT_PREEMPTED;
-  else if (passed->has_fault || (is_exception && control->faults.end == 0))
+  else if (scan->has_fault || (is_exception && control->faults.end == 0))
     state->reason = WAIT_PAGE_FAULT;
 }

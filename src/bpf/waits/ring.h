@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Writes events into the ring of a CPU. Each ring has one writer, because interrupts are off
- * or the ring belongs to one program. */
+/* Writes events into the ring of a CPU. Each ring has one writer at a time, because interrupts
+ * are off or the ring belongs to the iterators. */
 
 #pragma once
 
 #include "bpf/waits/state.h"
 
-/* Room for `size` bytes, 8-aligned and at most WAITS_MOST_RECORD, or 0. */
+/* Reserves `size` bytes, aligned to 8 and at most WAITS_MOST_RECORD; 0 if the ring is full. */
 static __always_inline void *
 reserve (WaitsRing *ring, uint32_t size)
 {
@@ -24,13 +24,13 @@ reserve (WaitsRing *ring, uint32_t size)
   return ring->data + (offset & waits_ring_mask);
 }
 
-/* What was written there can be read now. */
+/* Makes the reserved bytes readable. */
 static __always_inline void
 commit (WaitsRing *ring, uint32_t size)
 {
 #ifdef __TARGET_ARCH_arm64
   WALK_KEEP (size);
-  size += (uint32_t) __sync_fetch_and_add (&ring->head, size) & 0; /* with a barrier */
+  size += (uint32_t) __sync_fetch_and_add (&ring->head, size) & 0; /* a memory barrier */
   WALK_KEEP (size);
 #else
   __asm__ volatile("" ::: "memory");

@@ -7,41 +7,42 @@
 
 #include "bpf/waits/state.h"
 
-/* Loops of many turns are the kernel's (bpf_loop), so that the verifier goes through them once: it follows each turn of ours, in each of
- * the programs, and that takes longer than what a short recording does. */
+/* Long loops use bpf_loop(), so that the verifier follows their body once. It would follow each
+ * turn of a plain loop, in each of the programs, which takes longer than a short recording. */
 typedef struct
 {
   const WaitsControl *control;
   uint32_t pid;
   uint32_t tid;
   uint32_t is_found;
-} Named;
+} IdSearch;
 
 static long
-compare_id (uint32_t i, Named *named)
+compare_id (uint32_t i, IdSearch *search)
 {
-  const WaitsControl *control = named->control;
+  const WaitsControl *control = search->control;
 
   if (i >= WAITS_MOST_IDS)
     return 1;
-  if (control->id[i] != (i < control->n_pids ? named->pid : named->tid))
+  if (control->id[i] != (i < control->n_pids ? search->pid : search->tid))
     return 0;
-  named->is_found = 1;
+  search->is_found = 1;
   return 1;
 }
 
 __noinline int
-waits_is_named (const WaitsControl *control, uint32_t pid, uint32_t tid)
+waits_has_id (const WaitsControl *control, uint32_t pid, uint32_t tid)
 {
-  Named named = { control, pid, tid, 0 };
+  IdSearch search = { control, pid, tid, 0 };
 
   if (control == 0)
     return 0;
-  bpf_loop (control->n_ids, compare_id, &named, 0);
-  return named.is_found != 0;
+  bpf_loop (control->n_ids, compare_id, &search, 0);
+  return search.is_found != 0;
 }
 
-/* Kernels that were built without (CONFIG_CGROUP_PERF) have no such number, and refuse what asks for it. */
+/* Kernels built without CONFIG_CGROUP_PERF do not have this enum value, and refuse programs
+ * that use it. */
 static __always_inline bool
 has_groups (void)
 {
@@ -49,8 +50,9 @@ has_groups (void)
          bpf_core_enum_value_exists (enum cgroup_subsys_id, perf_event_cgrp_id);
 }
 
-/* By which of its cgroups the kernel's events know it. Read by a helper, as a verifier that we know searches all types of the kernel by
- * name, for a millisecond, for each pointer that it sees taken out of a task. */
+/* The cgroup of a task in the hierarchy that perf events use. It is read with a helper: the
+ * verifier may search all types of the kernel by name, for a millisecond, for each pointer that
+ * a program loads from a task. */
 static __always_inline uint64_t
 group_of (struct task_struct *task)
 {
@@ -90,8 +92,8 @@ is_wanted (const WaitsControl *control, ThreadState *state, struct task_struct *
   if (control->n_ids == 0 && !control->has_user && control->cgroup == 0)
     return true;
   if (state->inherited == UNDECIDED)
-    state->inherited = control->n_ids == 0 || waits_is_named (control, (uint32_t) task->tgid,
-                                                              (uint32_t) task->pid)
+    state->inherited = control->n_ids == 0 || waits_has_id (control, (uint32_t) task->tgid,
+                                                            (uint32_t) task->pid)
                            ? WANTED
                            : UNWANTED;
   if (state->inherited == UNWANTED)

@@ -8,20 +8,21 @@
 
 #include "bpf/waits/stack.h"
 
-/* Takes down where the current thread stands. Its registers become the input's. FALSE: nothing is kept of such a thread. */
+/* Stores where the current thread is. Copies its registers into the input. FALSE: stacks of
+ * this thread are not cached. */
 __noinline int
-waits_stand (Memos *memos, WalkInput *input, uint32_t site)
+waits_locate (StackCache *cache, WalkInput *input, uint32_t site)
 {
   struct task_struct *task = bpf_get_current_task_btf ();
   struct mm_struct *memory = task->mm;
   uint64_t stack = (uint64_t) task->stack, position, key;
-  Memo *now;
+  CachedStack *now;
   uint32_t size;
 
-  if (memos == 0 || input == 0)
+  if (cache == 0 || input == 0)
     return 0;
-  now = &memos->now;
-  position = memos->position;
+  now = &cache->now;
+  position = cache->position;
   now->site = site;
   now->tid = (uint32_t) task->pid;
   now->ip = 0;
@@ -56,286 +57,289 @@ waits_stand (Memos *memos, WalkInput *input, uint32_t site)
   now->kernel_size = size;
   key = MIX (now->ip, now->sp);
   key = MIX (key ^ key >> 32, now->tid << 8 ^ now->call << 1 ^ site);
-  memos->set = mix (key, MEMO_BITS) * MEMO_WAYS;
+  cache->set = mix (key, CACHE_BITS) * CACHE_WAYS;
   WALK_KEEP (size);
-  return size <= sizeof memos->word &&
-         bpf_probe_read_kernel (memos->word, size, (const void *) position) == 0;
+  return size <= sizeof cache->word &&
+         bpf_probe_read_kernel (cache->word, size, (const void *) position) == 0;
 }
 
 static __always_inline bool
-is_same_place (const Memo *memo, const Memo *now)
+is_same_location (const CachedStack *entry, const CachedStack *now)
 {
-  return memo->stack != 0 && memo->site == now->site && memo->tid == now->tid &&
-         memo->ip == now->ip && memo->sp == now->sp && memo->fp == now->fp &&
-         memo->call == now->call && memo->memory == now->memory &&
-         memo->exec_id == now->exec_id && memo->n_changes == now->n_changes &&
-         memo->version == now->version;
+  return entry->stack != 0 && entry->site == now->site && entry->tid == now->tid &&
+         entry->ip == now->ip && entry->sp == now->sp && entry->fp == now->fp &&
+         entry->call == now->call && entry->memory == now->memory &&
+         entry->exec_id == now->exec_id && entry->n_changes == now->n_changes &&
+         entry->version == now->version;
 }
 
-static __always_inline Memo *
-memo_at (Memos *memos, uint32_t way)
+static __always_inline CachedStack *
+entry_at (StackCache *cache, uint32_t way)
 {
-  uint32_t i = memos->set + way;
+  uint32_t i = cache->set + way;
 
   WALK_KEEP (i);
-  return &memos->memo[i & ((MEMO_WAYS << MEMO_BITS) - 1)];
+  return &cache->entry[i & ((CACHE_WAYS << CACHE_BITS) - 1)];
 }
 
-/* Whether all words are what they were. */
+/* Whether all words have the values that are stored with the stack. */
 static __always_inline bool
 are_same (uint32_t n,
           uint32_t most,
-          const uint16_t *places,
+          const uint16_t *positions,
           const uint64_t *words,
           const uint64_t *found,
           uint32_t n_found)
 {
   for (uint32_t i = 0; i < most && i < n; i++)
     {
-      uint32_t place = places[i];
+      uint32_t position = positions[i];
 
-      WALK_KEEP (place);
-      if (place >= n_found || found[place] != words[i])
+      WALK_KEEP (position);
+      if (position >= n_found || found[position] != words[i])
         return false;
     }
   return true;
 }
 
 static __always_inline bool
-read_user_words (Memos *memos, const Memo *memo)
+read_user_words (StackCache *cache, const CachedStack *entry)
 {
-  uint32_t size = memo->user_size;
+  uint32_t size = entry->user_size;
 
-  if (memo->n_user == 0)
+  if (entry->n_user == 0)
     return true;
   WALK_KEEP (size);
-  return size <= sizeof memos->user_word &&
-         bpf_probe_read_user (memos->user_word, size, (const void *) memo->sp) == 0;
+  return size <= sizeof cache->user_word &&
+         bpf_probe_read_user (cache->user_word, size, (const void *) entry->sp) == 0;
 }
 
-/* Of its own, so that the verifier follows its turns once, and not for each way again. */
+/* A function of its own, so that the verifier follows its loops once, and not once for each
+ * way. */
 __noinline int
-waits_is_that (Memos *memos, uint32_t way)
+waits_is_hit (StackCache *cache, uint32_t way)
 {
-  const Memo *memo;
+  const CachedStack *entry;
 
-  if (memos == 0)
+  if (cache == 0)
     return 0;
-  memo = memo_at (memos, way);
-  return is_same_place (memo, &memos->now) && memo->kernel_size <= memos->now.kernel_size &&
-         are_same (memo->n_kernel, MOST_KERNEL_SLOTS, memo->kernel, memo->kernel_word,
-                   memos->word, KERNEL_WORDS) &&
-         read_user_words (memos, memo) &&
-         are_same (memo->n_user, MOST_USER_SLOTS, memo->user, memo->user_word, memos->user_word,
-                   USER_WORDS);
+  entry = entry_at (cache, way);
+  return is_same_location (entry, &cache->now) &&
+         entry->kernel_size <= cache->now.kernel_size &&
+         are_same (entry->n_kernel, MOST_KERNEL_SLOTS, entry->kernel, entry->kernel_word,
+                   cache->word, KERNEL_WORDS) &&
+         read_user_words (cache, entry) &&
+         are_same (entry->n_user, MOST_USER_SLOTS, entry->user, entry->user_word,
+                   cache->user_word, USER_WORDS);
 }
 
-/* The stack that was found there before, if it is still that; else 0. */
+/* The cached stack of the current thread; 0 if there is none or it has changed. */
 __noinline uint64_t
-waits_recall (Memos *memos, Passed *passed)
+waits_find_cached (StackCache *cache, KernelScan *scan)
 {
-  if (memos == 0 || passed == 0)
+  if (cache == 0 || scan == 0)
     return 0;
-  for (uint32_t way = 0; way < MEMO_WAYS; way++)
+  for (uint32_t way = 0; way < CACHE_WAYS; way++)
     {
-      const Memo *memo = memo_at (memos, way);
+      const CachedStack *entry = entry_at (cache, way);
 
-      if (!waits_is_that (memos, way))
+      if (!waits_is_hit (cache, way))
         continue;
-      passed->n_interrupt = 0;
-      passed->has_fault = memo->has_fault;
-      return memo->stack;
+      scan->n_interrupt = 0;
+      scan->has_fault = entry->has_fault;
+      return entry->stack;
     }
   return 0;
 }
 
 typedef struct
 {
-  Memos *memos;
-  Memo *memo;
-} Forget;
+  StackCache *cache;
+  CachedStack *entry;
+} DropWords;
 
 static long
-keep_kernel_word (uint32_t i, Forget *forget)
+keep_kernel_word (uint32_t i, DropWords *drop)
 {
-  Memo *memo = forget->memo;
-  uint32_t n = memo->n_kernel, place;
+  CachedStack *entry = drop->entry;
+  uint32_t n = entry->n_kernel, position;
 
   WALK_KEEP (n);
   if (i >= MOST_KERNEL_SLOTS || n >= MOST_KERNEL_SLOTS)
     return 1;
-  place = memo->kernel[i];
-  WALK_KEEP (place);
-  if (place >= KERNEL_WORDS)
+  position = entry->kernel[i];
+  WALK_KEEP (position);
+  if (position >= KERNEL_WORDS)
     return 1;
-  if (forget->memos->word[place] == memo->kernel_word[i])
+  if (drop->cache->word[position] == entry->kernel_word[i])
     {
-      memo->kernel[n] = (uint16_t) place;
-      memo->kernel_word[n] = memo->kernel_word[i];
-      memo->n_kernel = n + 1;
+      entry->kernel[n] = (uint16_t) position;
+      entry->kernel_word[n] = entry->kernel_word[i];
+      entry->n_kernel = n + 1;
     }
   return 0;
 }
 
 static long
-keep_user_word (uint32_t i, Forget *forget)
+keep_user_word (uint32_t i, DropWords *drop)
 {
-  Memo *memo = forget->memo;
-  uint32_t n = memo->n_user, place;
+  CachedStack *entry = drop->entry;
+  uint32_t n = entry->n_user, position;
 
   WALK_KEEP (n);
   if (i >= MOST_USER_SLOTS || n >= MOST_USER_SLOTS)
     return 1;
-  place = memo->user[i];
-  WALK_KEEP (place);
-  if (place >= USER_WORDS)
+  position = entry->user[i];
+  WALK_KEEP (position);
+  if (position >= USER_WORDS)
     return 1;
-  if (forget->memos->user_word[place] == memo->user_word[i])
+  if (drop->cache->user_word[position] == entry->user_word[i])
     {
-      memo->user[n] = (uint16_t) place;
-      memo->user_word[n] = memo->user_word[i];
-      memo->n_user = n + 1;
+      entry->user[n] = (uint16_t) position;
+      entry->user_word[n] = entry->user_word[i];
+      entry->n_user = n + 1;
     }
   return 0;
 }
 
-/* The same stack was found though words have changed: it does not depend on these. */
+/* The same stack was found although some words have changed: it does not depend on these words,
+ * so they are removed from the entry. */
 __noinline int
-waits_forget_words (Memos *memos, uint32_t way)
+waits_drop_words (StackCache *cache, uint32_t way)
 {
-  Forget forget = { memos, 0 };
+  DropWords drop = { cache, 0 };
   uint32_t n;
 
-  if (memos == 0)
+  if (cache == 0)
     return 0;
-  forget.memo = memo_at (memos, way);
-  if (!read_user_words (memos, forget.memo))
+  drop.entry = entry_at (cache, way);
+  if (!read_user_words (cache, drop.entry))
     return 0;
-  n = forget.memo->n_kernel;
-  forget.memo->n_kernel = 0;
-  bpf_loop (n, keep_kernel_word, &forget, 0);
-  n = forget.memo->n_user;
-  forget.memo->n_user = 0;
-  bpf_loop (n, keep_user_word, &forget, 0);
+  n = drop.entry->n_kernel;
+  drop.entry->n_kernel = 0;
+  bpf_loop (n, keep_kernel_word, &drop, 0);
+  n = drop.entry->n_user;
+  drop.entry->n_user = 0;
+  bpf_loop (n, keep_user_word, &drop, 0);
   return 0;
 }
 
 typedef struct
 {
-  Memos *memos;
-  Memo *memo;
+  StackCache *cache;
+  CachedStack *entry;
   const KernelStack *kernel;
   WalkInput *input;
   uint64_t lowest;
   uint64_t highest;
   uint32_t furthest;
-} Learn;
+} AddToCache;
 
 static long
-widen_range (uint32_t i, Learn *learn)
+widen_range (uint32_t i, AddToCache *add)
 {
   uint64_t address;
 
   if (i >= WAITS_MOST_KERNEL)
     return 1;
-  address = learn->kernel->address[i];
-  if (address < learn->lowest)
-    learn->lowest = address;
-  if (address > learn->highest)
-    learn->highest = address;
+  address = add->kernel->address[i];
+  if (address < add->lowest)
+    add->lowest = address;
+  if (address > add->highest)
+    add->highest = address;
   return 0;
 }
 
-/* Whatever could be a return address is kept, and so all that are. */
+/* Stores each word that can be a return address, which includes all return addresses. */
 static long
-learn_kernel_word (uint32_t i, Learn *learn)
+add_kernel_word (uint32_t i, AddToCache *add)
 {
-  uint32_t n = learn->memo->n_kernel;
+  uint32_t n = add->entry->n_kernel;
   uint64_t word;
 
   if (i >= KERNEL_WORDS)
     return 1;
-  word = learn->memos->word[i];
-  if (word < learn->lowest || word > learn->highest)
+  word = add->cache->word[i];
+  if (word < add->lowest || word > add->highest)
     return 0;
   WALK_KEEP (n);
   if (n >= MOST_KERNEL_SLOTS)
     {
-      learn->memo->stack = 0;
+      add->entry->stack = 0;
       return 1;
     }
-  learn->memo->kernel[n] = (uint16_t) i;
-  learn->memo->kernel_word[n] = word;
-  learn->memo->n_kernel = n + 1;
-  learn->furthest = i;
+  add->entry->kernel[n] = (uint16_t) i;
+  add->entry->kernel_word[n] = word;
+  add->entry->n_kernel = n + 1;
+  add->furthest = i;
   return 0;
 }
 
 static long
-learn_user_word (uint32_t i, Learn *learn)
+add_user_word (uint32_t i, AddToCache *add)
 {
-  Memo *memo = learn->memo;
-  uint32_t place;
+  CachedStack *entry = add->entry;
+  uint32_t position;
 
   if (i >= MOST_USER_SLOTS)
     return 1;
-  place = learn->input->read[i];
-  memo->user[i] = (uint16_t) place;
-  memo->user_word[i] = learn->input->read_word[i];
-  if (place > learn->furthest)
-    learn->furthest = place;
+  position = add->input->read[i];
+  entry->user[i] = (uint16_t) position;
+  entry->user_word[i] = add->input->read_word[i];
+  if (position > add->furthest)
+    add->furthest = position;
   return 0;
 }
 
-/* Keeps what was found now. */
+/* Adds the stack that was just unwound. */
 __noinline int
-waits_learn (Memos *memos,
-             WalkInput *input,
-             const KernelStack *kernel,
-             uint32_t n,
-             uint64_t stack)
+waits_add_to_cache (StackCache *cache,
+                    WalkInput *input,
+                    const KernelStack *kernel,
+                    uint32_t n,
+                    uint64_t stack)
 {
-  Learn learn = { memos, 0, kernel, input, ~UINT64_C (0), 0, 0 };
+  AddToCache add = { cache, 0, kernel, input, ~UINT64_C (0), 0, 0 };
   uint32_t size;
-  Memo *memo;
+  CachedStack *entry;
 
-  if (memos == 0 || input == 0 || kernel == 0)
+  if (cache == 0 || input == 0 || kernel == 0)
     return 0;
-  for (uint32_t way = 0; way < MEMO_WAYS; way++)
+  for (uint32_t way = 0; way < CACHE_WAYS; way++)
     {
-      memo = memo_at (memos, way);
-      if (is_same_place (memo, &memos->now) && memo->stack == stack &&
-          memo->kernel_size <= memos->now.kernel_size)
-        return waits_forget_words (memos, way);
+      entry = entry_at (cache, way);
+      if (is_same_location (entry, &cache->now) && entry->stack == stack &&
+          entry->kernel_size <= cache->now.kernel_size)
+        return waits_drop_words (cache, way);
     }
   if ((input->record.reason != WALK_END && input->record.reason != WALK_ROOT &&
        input->record.reason != WALK_KERNEL_THREAD) ||
-      input->has_more || (input->record.n != 0) != (memos->now.ip != 0) || n == 0)
+      input->has_more || (input->record.n != 0) != (cache->now.ip != 0) || n == 0)
     return 0;
-  bpf_loop (n, widen_range, &learn, 0);
+  bpf_loop (n, widen_range, &add, 0);
 
-  memo = memo_at (memos, memos->turn++ & (MEMO_WAYS - 1));
-  memo->site = memos->now.site;
-  memo->tid = memos->now.tid;
-  memo->ip = memos->now.ip;
-  memo->sp = memos->now.sp;
-  memo->fp = memos->now.fp;
-  memo->call = memos->now.call;
-  memo->memory = memos->now.memory;
-  memo->exec_id = memos->now.exec_id;
-  memo->n_changes = memos->now.n_changes;
-  memo->version = memos->now.version;
-  memo->has_fault = memos->now.has_fault;
-  memo->n_kernel = 0;
-  memo->stack = stack;
-  size = memos->now.kernel_size;
-  learn.memo = memo;
-  bpf_loop (size / 8, learn_kernel_word, &learn, 0);
-  memo->kernel_size = 8 * (learn.furthest + 1);
+  entry = entry_at (cache, cache->turn++ & (CACHE_WAYS - 1));
+  entry->site = cache->now.site;
+  entry->tid = cache->now.tid;
+  entry->ip = cache->now.ip;
+  entry->sp = cache->now.sp;
+  entry->fp = cache->now.fp;
+  entry->call = cache->now.call;
+  entry->memory = cache->now.memory;
+  entry->exec_id = cache->now.exec_id;
+  entry->n_changes = cache->now.n_changes;
+  entry->version = cache->now.version;
+  entry->has_fault = cache->now.has_fault;
+  entry->n_kernel = 0;
+  entry->stack = stack;
+  size = cache->now.kernel_size;
+  add.entry = entry;
+  bpf_loop (size / 8, add_kernel_word, &add, 0);
+  entry->kernel_size = 8 * (add.furthest + 1);
 
-  learn.furthest = 0;
-  memo->n_user = input->n_read;
-  bpf_loop (input->n_read, learn_user_word, &learn, 0);
-  memo->user_size = 8 * (learn.furthest + 1);
+  add.furthest = 0;
+  entry->n_user = input->n_read;
+  bpf_loop (input->n_read, add_user_word, &add, 0);
+  entry->user_size = 8 * (add.furthest + 1);
   return 0;
 }

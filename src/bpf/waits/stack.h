@@ -7,25 +7,25 @@
 
 #include "bpf/waits/ring.h"
 
-/* Of the walk, in the order in which it reads. */
+/* Called for each word that the walk reads, in that order. */
 static inline void
 waits_note_read (WalkInput *input, unsigned long long address, unsigned long long word)
 {
-  uint64_t place = (address - input->base) >> 3;
+  uint64_t position = (address - input->base) >> 3;
   uint32_t n = input->n_read;
 
   WALK_KEEP (n);
-  if (n >= MOST_USER_SLOTS || (address & 7) != 0 || place >= USER_WORDS)
+  if (n >= MOST_USER_SLOTS || (address & 7) != 0 || position >= USER_WORDS)
     {
       input->has_more = 1;
       return;
     }
-  input->read[n] = (uint16_t) place;
+  input->read[n] = (uint16_t) position;
   input->read_word[n] = word;
   input->n_read = n + 1;
 }
 
-/* The current thread's own part. */
+/* Walks the user stack of the current thread. */
 __noinline int
 waits_walk (WalkInput *input)
 {
@@ -43,13 +43,13 @@ waits_walk (WalkInput *input)
   return 0;
 }
 
-/* What a kernel stack went through: how many of its `n` frames are those of an interrupt that goes on, 0 = none; and whether there is
- * a page fault. */
+/* The result of a scan of a kernel stack: how many of its first frames belong to an interrupt
+ * that is in progress, and whether the stack contains a page fault. */
 typedef struct
 {
   uint32_t n_interrupt;
   uint32_t has_fault;
-} Passed;
+} KernelScan;
 
 static __always_inline bool
 is_in_range (const WaitsRange *range, uint64_t address)
@@ -70,42 +70,43 @@ typedef struct
 {
   const WaitsControl *control;
   const KernelStack *kernel;
-  Passed *passed;
-} LookAt;
+  KernelScan *scan;
+} ScanContext;
 
-/* What is done on the way back to the program is the thread's own, whatever the kernel was entered by. */
+/* The scan ends at the code that returns to user space: it runs on behalf of the thread itself,
+ * however the kernel was entered. */
 static long
-look_at_address (uint32_t i, LookAt *look)
+scan_address (uint32_t i, ScanContext *context)
 {
-  const WaitsControl *control = look->control;
-  Passed *passed = look->passed;
+  const WaitsControl *control = context->control;
+  KernelScan *scan = context->scan;
   uint64_t address;
 
   if (i >= WAITS_MOST_KERNEL)
     return 1;
-  address = look->kernel->address[i];
+  address = context->kernel->address[i];
   if (is_in_any (control->interrupts, WAITS_N_INTERRUPTS, address))
-    passed->n_interrupt = i + 1;
-  else if (passed->n_interrupt != 0 || is_in_any (control->exits, WAITS_N_EXITS, address))
+    scan->n_interrupt = i + 1;
+  else if (scan->n_interrupt != 0 || is_in_any (control->exits, WAITS_N_EXITS, address))
     return 1;
   else if (is_in_range (&control->faults, address))
-    passed->has_fault = 1;
+    scan->has_fault = 1;
   return 0;
 }
 
 __noinline int
-waits_look_at (const WaitsControl *control,
-               const KernelStack *kernel,
-               uint32_t n,
-               Passed *passed)
+waits_scan (const WaitsControl *control,
+            const KernelStack *kernel,
+            uint32_t n,
+            KernelScan *scan)
 {
-  LookAt look = { control, kernel, passed };
+  ScanContext context = { control, kernel, scan };
 
-  if (control == 0 || kernel == 0 || passed == 0)
+  if (control == 0 || kernel == 0 || scan == 0)
     return 0;
-  passed->n_interrupt = 0;
-  passed->has_fault = 0;
-  bpf_loop (n, look_at_address, &look, 0);
+  scan->n_interrupt = 0;
+  scan->has_fault = 0;
+  bpf_loop (n, scan_address, &context, 0);
   return 0;
 }
 
@@ -124,7 +125,7 @@ hash_address (uint32_t i, HashOf *of)
   return 0;
 }
 
-/* Of both parts; never 0. */
+/* A hash of both stacks; never 0. */
 __noinline uint64_t
 waits_hash (WalkInput *input, const KernelStack *kernel, uint32_t n)
 {
@@ -137,23 +138,23 @@ waits_hash (WalkInput *input, const KernelStack *kernel, uint32_t n)
   return of.hash != 0 ? of.hash : 1;
 }
 
-/* Tells the recorder, unless it knows already. FALSE: there was no room. */
+/* Writes the stack to the ring unless it has been written before. FALSE: the ring is full. */
 static __always_inline bool
-tell_stack (WaitsRing *ring,
-            WalkInput *input,
-            KernelStack *kernel,
-            uint32_t n_kernel,
-            uint64_t hash)
+write_stack (WaitsRing *ring,
+             WalkInput *input,
+             KernelStack *kernel,
+             uint32_t n_kernel,
+             uint64_t hash)
 {
   uint32_t zero = 0, size;
-  Told *told = bpf_map_lookup_elem (&waits_told, &zero);
-  uint32_t slot = mix (hash, TOLD_BITS);
+  ReportedStacks *reported = bpf_map_lookup_elem (&waits_reported, &zero);
+  uint32_t slot = mix (hash, REPORTED_BITS);
   uint32_t n_user = input->record.n;
   WaitsStack *stack;
 
-  if (told == 0)
+  if (reported == 0)
     return false;
-  if (told->hash[slot & ((1u << TOLD_BITS) - 1)] == hash)
+  if (reported->hash[slot & ((1u << REPORTED_BITS) - 1)] == hash)
     return true;
 
   WALK_KEEP (n_user);
@@ -175,6 +176,6 @@ tell_stack (WaitsRing *ring,
   bpf_probe_read_kernel (stack->address, 8 * n_kernel, kernel->address);
   bpf_probe_read_kernel (stack->address + n_kernel, 8 * n_user, input->record.address);
   commit (ring, size);
-  told->hash[slot & ((1u << TOLD_BITS) - 1)] = hash;
+  reported->hash[slot & ((1u << REPORTED_BITS) - 1)] = hash;
   return true;
 }

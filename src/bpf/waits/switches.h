@@ -10,18 +10,20 @@
 #include "bpf/waits/reason.h"
 #include "bpf/waits/selection.h"
 
-/* It leaves and has not been seen to come: the kernel passed over that switch. It came soon after it was woken, where it was; when else is not
- * known, and that wait is not told. */
+/* The thread leaves a CPU, but no program has seen it get one: the kernel has skipped that
+ * switch. If the thread was woken during its wait, the wait ends at the wake-up, because a CPU
+ * follows soon after. Otherwise the end of the wait is unknown, and the wait is not
+ * reported. */
 static __always_inline void
 arrive_unseen (WaitsRing *ring, ThreadState *state, uint32_t tid)
 {
   if (state->waking >= state->left && state->reason != WAIT_PREEMPTED)
     {
-      tell_wait (ring, state, tid, state->waking, 0);
+      write_wait (ring, state, tid, state->waking, 0);
       state->arrived = state->waking;
     }
   else
-    state->arrived = state->left; /* up to there it is counted */
+    state->arrived = state->left; /* its running time has been counted up to there */
 }
 
 static __always_inline void
@@ -34,7 +36,7 @@ leave (void *context,
        bool is_preempted,
        uint32_t task_state)
 {
-  Passed passed = { 0, 0 };
+  KernelScan scan = { 0, 0 };
   ThreadState *state;
   WalkInput *input;
   uint64_t since;
@@ -48,7 +50,7 @@ leave (void *context,
   if (!is_wanted (control, state, task) || !is_wanted_cpu (control, cpu))
     {
       state->left = 0;
-      state->arrived = now; /* what was before is not told either */
+      state->arrived = now; /* earlier running time is not reported either */
       return;
     }
   if (state->left != 0)
@@ -59,18 +61,19 @@ leave (void *context,
     state->ran += now - since;
   if ((task_state & TASK_DEAD) != 0)
     {
-      tell_thread (ring, state, task, now);
-      tell_ran (ring, state, (uint32_t) task->pid, now);
+      write_thread (ring, state, task, now);
+      write_ran (ring, state, (uint32_t) task->pid, now);
       return;
     }
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
     return;
-  tell_thread (ring, state, task, now);
+  write_thread (ring, state, task, now);
   state->flags = 0;
-  state->stack = take_stack (context, cpu, ring, control, input, 0, false, false, &passed);
-  find_reason (state, task, control, input, &passed, is_preempted || task_state == 0, true);
-  /* What takes its CPU away may come when it is about to wait. */
+  state->stack = take_stack (context, cpu, ring, control, input, 0, false, false, &scan);
+  find_reason (state, task, control, input, &scan, is_preempted || task_state == 0, true);
+  /* A preemption may come when the thread is about to wait: then its state is not the
+   * reason. */
   if (!is_preempted && (task_state & TASK_UNINTERRUPTIBLE) != 0 &&
       (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
@@ -78,25 +81,26 @@ leave (void *context,
   state->left = now;
 }
 
-/* Nobody has seen it come or leave: it does what it did when the recording began. */
+/* Whether the thread has neither left nor got a CPU since the recording began, so that its
+ * state is still the initial one. */
 static __always_inline bool
-is_as_at_begin (const WaitsControl *control, const ThreadState *state)
+is_unseen (const WaitsControl *control, const ThreadState *state)
 {
   return state->left == 0 && state->arrived <= control->begin;
 }
 
-/* It has waited since then. */
+/* Makes the state that of a wait since the recording began. */
 static __always_inline void
-take_first (const WaitsControl *control, ThreadState *state, uint32_t cpu)
+take_initial_wait (const WaitsControl *control, ThreadState *state, uint32_t cpu)
 {
-  bool has_first = state->has_first != 0;
+  bool has_initial = state->has_initial != 0;
 
   state->left = control->begin;
-  state->reason = has_first ? state->first_reason : WAIT_OTHER;
-  state->call = has_first ? state->first_call : -1;
-  state->flags = WAIT_BEGAN_BEFORE | (has_first ? state->first_flags : 0);
-  state->stack = has_first ? state->first_stack : 0;
-  state->cpu = has_first ? state->first_cpu : (uint16_t) cpu;
+  state->reason = has_initial ? state->initial_reason : WAIT_OTHER;
+  state->call = has_initial ? state->initial_call : -1;
+  state->flags = WAIT_BEGAN_BEFORE | (has_initial ? state->initial_flags : 0);
+  state->stack = has_initial ? state->initial_stack : 0;
+  state->cpu = has_initial ? state->initial_cpu : (uint16_t) cpu;
   state->lock = 0;
   state->holder = 0;
 }
@@ -118,12 +122,12 @@ arrive (WaitsRing *ring,
     }
   if (is_wanted (control, state, task))
     {
-      if (is_as_at_begin (control, state) && (!control->has_cpus || state->has_first))
-        take_first (control, state, cpu);
+      if (is_unseen (control, state) && (!control->has_cpus || state->has_initial))
+        take_initial_wait (control, state, cpu);
       if (state->left != 0)
         {
-          tell_thread (ring, state, task, now);
-          tell_wait (ring, state, (uint32_t) task->pid, now, 0);
+          write_thread (ring, state, task, now);
+          write_wait (ring, state, (uint32_t) task->pid, now, 0);
         }
     }
   state->arrived = now;

@@ -15,15 +15,16 @@ sysprof_waking (unsigned long long *args)
   struct task_struct *task = (struct task_struct *) args[0];
   struct task_struct *waker = bpf_get_current_task_btf ();
   ThreadState *state, *own;
-  Passed passed = { 0, 0 };
+  KernelScan scan = { 0, 0 };
   WalkInput *input;
   uint64_t now;
   bool is_interrupt;
 
-  /* With itself interrupts are on. */
+  /* While a thread wakes itself, interrupts are on. */
   if (task->pid == waker->pid || !is_enabled (control))
     return 0;
-  /* Also one that still runs: it was about to wait, and this may be what ends that. */
+  /* The woken thread may still run: it was about to wait, and this wake-up may prevent or end
+   * that wait. */
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (state == 0)
     {
@@ -37,8 +38,8 @@ sysprof_waking (unsigned long long *args)
   if (input == 0)
     return 0;
   state->waker_stack =
-      take_stack (args, cpu, ring, control, input, 1, true, waker->pid == 0, &passed);
-  is_interrupt = passed.n_interrupt > 0;
+      take_stack (args, cpu, ring, control, input, 1, true, waker->pid == 0, &scan);
+  is_interrupt = scan.n_interrupt > 0;
   state->waker_flags = is_interrupt ? WAIT_BY_INTERRUPT : 0;
   state->waker = is_interrupt ? 0 : (uint32_t) waker->pid;
   now = bpf_ktime_get_ns ();
@@ -47,12 +48,12 @@ sysprof_waking (unsigned long long *args)
     {
       own = bpf_task_storage_get (&waits_threads, waker, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
       if (own != 0)
-        tell_thread (ring, own, waker, now);
+        write_thread (ring, own, waker, now);
     }
   return 0;
 }
 
-/* Who it is started by: of them, it may be wanted. */
+/* Decides from the parent whether a new thread or process belongs to the recording. */
 static __always_inline void
 inherit (const WaitsControl *control,
          ThreadState *own,
@@ -78,7 +79,7 @@ sysprof_wakeup_new (unsigned long long *args)
   struct task_struct *parent = bpf_get_current_task_btf ();
   uint64_t now = bpf_ktime_get_ns ();
   ThreadState *state, *own;
-  Passed passed = { 0, 0 };
+  KernelScan scan = { 0, 0 };
   WalkInput *input;
 
   if (!is_enabled (control) && (!control->is_chosen || control->n_ids == 0))
@@ -101,8 +102,8 @@ sysprof_wakeup_new (unsigned long long *args)
   if (input == 0)
     return 0;
 
-  tell_thread (ring, own, parent, now);
-  state->waker_stack = take_stack (args, cpu, ring, control, input, 2, true, false, &passed);
+  write_thread (ring, own, parent, now);
+  state->waker_stack = take_stack (args, cpu, ring, control, input, 2, true, false, &scan);
   state->waker_flags = 0;
   state->waker = (uint32_t) parent->pid;
   state->waking = now;

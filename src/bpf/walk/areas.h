@@ -7,8 +7,8 @@
 
 #include "bpf/walk/memory.h"
 
-/* The entry of `node` in which `address` is; 0 = the node cannot be read. Slots, which in nodes inside of the tree come before the
- * fifteenth word, are addresses of the kernel, greater than any of a program. */
+/* The entry of `node` for `address`; 0 = the node cannot be read. Slots of inner nodes start
+ * before the fifteenth word; they are kernel addresses, greater than any user address. */
 __noinline uint64_t
 walk_find_entry (WalkInput *input, uint64_t node, uint64_t address)
 {
@@ -26,8 +26,8 @@ walk_find_entry (WalkInput *input, uint64_t node, uint64_t address)
   return input->node[slot & (NODE_WORDS - 1)];
 }
 
-/* The area whose place in the tree is that of `address`; 0 = none. Somebody may change the tree meanwhile: what is found is no
- * more than a guess. */
+/* The area that the tree has for `address`; 0 = none. The tree may change during the search, so
+ * the result is only a guess, which the caller checks. */
 __noinline uint64_t
 walk_find_area (WalkInput *input, uint64_t address)
 {
@@ -50,7 +50,7 @@ walk_find_area (WalkInput *input, uint64_t address)
   return 0;
 }
 
-/* Where its tables are; UNWIND_FILE_SLOTS: nobody has told of this file. */
+/* The slot of a file's tables; UNWIND_FILE_SLOTS: the recorder has not published this file. */
 __noinline uint32_t
 walk_find_file (uint64_t inode, uint32_t device)
 {
@@ -73,20 +73,21 @@ walk_find_file (uint64_t inode, uint32_t device)
   return UNWIND_FILE_SLOTS;
 }
 
-/* Copies a structure of the kernel's into `words`, up to the last of its members that are looked at. */
+/* Copies a kernel structure into `words`, up to member `last`. */
 #define COPY(words, type, last, from)                                                    \
   (bpf_core_field_offset (type, last) + sizeof (uint64_t) <= sizeof (words) &&           \
    bpf_probe_read_kernel (words, bpf_core_field_offset (type, last) + sizeof (uint64_t), \
                           from) == 0)
 
-/* A member of what was copied into `words`, by its place in the running kernel, which the loader fills in. FALSE: it lies behind. */
+/* Reads a member from the copy. The loader fills in its offset in the running kernel. FALSE: it
+ * is outside the copy. */
 #define COPIED(words, type, member, value)                                                  \
   (bpf_core_field_offset (type, member) + sizeof *(value) <= sizeof (words) &&              \
    (*(value) =                                                                              \
         *(__typeof__ (value)) ((uint8_t *) (words) + bpf_core_field_offset (type, member)), \
     true))
 
-/* Leaves in the input which file `inode` is. */
+/* Stores the identity of a file in the input. */
 __noinline bool
 walk_read_key (WalkInput *input, uint64_t inode_address)
 {
@@ -103,7 +104,7 @@ walk_read_key (WalkInput *input, uint64_t inode_address)
                                 &((struct super_block *) super)->s_dev) == 0;
 }
 
-/* What programs see of a file that another one lies below; 0 = it is no such. */
+/* The inode that user space sees for a file of a stacked file system; 0 = not such a file. */
 __noinline uint64_t
 walk_find_upper_inode (uint64_t file_address)
 {
@@ -122,7 +123,8 @@ walk_find_upper_inode (uint64_t file_address)
   return (uint64_t) inode;
 }
 
-/* The tables of an area's file, in the input's key or below. UNWIND_FILE_SLOTS: it is not known. */
+/* The slot of the tables of a mapped file. Also tries the inode that user space sees, and
+ * stores the last identity in the input. UNWIND_FILE_SLOTS: unknown. */
 __noinline uint32_t
 walk_find_file_of (WalkInput *input, uint64_t file_address)
 {
@@ -153,8 +155,8 @@ walk_find_file_of (WalkInput *input, uint64_t file_address)
   return walk_find_file (input->key.inode, input->key.device);
 }
 
-/* Makes the state's mapping, which has the bounds of an area whose first byte is byte `offset` of the file in `slot`, a mapping
- * of this file's table. */
+/* Turns the state's mapping, which has the bounds of the kernel's area, into a mapping of the
+ * tables of the file in `slot`. The area begins at byte `offset` of the file. */
 __noinline bool
 walk_use_file (WalkState *state,
                WalkInput *input,
@@ -203,7 +205,7 @@ walk_use_file (WalkState *state,
   return true;
 }
 
-/* By what the kernel knows. */
+/* Finds the mapping in the kernel's own data. */
 __noinline bool
 walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
 {
@@ -228,12 +230,12 @@ walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
   state->mapping.first_page = MAPPING_WITHOUT_RULES;
   state->mapping.n_pages = 0;
   if (file == 0 && start != input->vdso)
-    return true; /* code that was made at run time */
+    return true; /* code generated at run time */
   return walk_use_file (state, input, walk_find_file_of (input, file),
                         file != 0 ? offset * walk_page_size : 0, address);
 }
 
-/* By what was found before, or else by what the kernel knows. */
+/* Finds the mapping in the cache, or else in the kernel's own data. */
 __noinline bool
 walk_find_known (WalkState *state, WalkInput *input, uint64_t address)
 {

@@ -6,7 +6,7 @@
 
 #include "bpf/walk/rule.h"
 
-/* A large frame. */
+/* Steps out of a large frame. */
 WALK_INLINE bool
 walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
 {
@@ -42,7 +42,7 @@ walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
   return walk_go_on (state, walk_strip (state, ip), cfa, fp);
 }
 
-/* By a rule that says where the CFA and the pair are. */
+/* Steps by a rule for the CFA and the saved pair of X29 and X30. */
 WALK_INLINE bool
 walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
 {
@@ -53,7 +53,7 @@ walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
     return walk_step_by_far_rule_arm64 (state, input, rule);
   if (kind == RULE_LR)
     {
-      /* Which nobody can have left by a call. */
+      /* Only the first frame can have its return address in X30. */
       if (!state->has_registers)
         return walk_stop (state, WALK_ESCAPE);
       cfa = state->sp + RULE_OFFSET (rule);
@@ -73,7 +73,7 @@ walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
       return walk_go_on (state, walk_strip (state, ip), cfa, fp);
     }
 
-  /* Its frame pointer is that of the chain, which points at the pair. */
+  /* SP is unknown. The frame pointer points to the saved pair. */
   if (state->has_lost_sp && kind == RULE_SP)
     {
       cfa = fp + UINT64_C (8) * slot;

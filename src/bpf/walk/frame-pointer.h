@@ -17,7 +17,7 @@ walk_stop (WalkState *state, uint32_t reason)
   return false;
 }
 
-/* A return address without the signature that arm64 puts into bits that no address has. */
+/* Removes the signature that arm64 puts into unused bits of a return address. */
 WALK_INLINE uint64_t
 walk_strip (const WalkState *state, uint64_t ip)
 {
@@ -42,9 +42,9 @@ walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
   return true;
 }
 
-/* Where code that keeps frame pointers is without a frame of its own: in its first two instructions and in its last ones. How
- * many words stand on the stack before the return address; 2: the frame is there, or nobody knows. `bytes` begin a byte before
- * the instruction. */
+/* In code with frame pointers, a function has no frame in its first two and its last
+ * instructions. Returns how many words are on the stack before the return address; 2: the frame
+ * exists, or this is unknown. `bytes` begin one byte before the instruction. */
 WALK_INLINE uint32_t
 walk_words_before_return (uint64_t bytes)
 {
@@ -54,20 +54,21 @@ walk_words_before_return (uint64_t bytes)
   if ((uint32_t) (bytes >> 8) == 0xfa1e0ff3u /* endbr64 */ || one == 0x55 /* push %rbp */ ||
       one == 0xc3 || one == 0xc2 || two == 0xc3f3 /* ret */)
     return 0;
-  /* jmp *x(%rip), also with a prefix: a stub through which another file's or a chosen function is called (a static program's
-   * have no rules), or a call in the tail. Jumps within a function do not look like this. */
+  /* jmp *x(%rip), possibly with a prefix: a PLT stub or an ifunc stub (those of static programs
+   * have no rules), or a tail call. Jumps within a function do not look like this. */
   if (two == 0x25ff || three == 0x25fff2 || three == 0x25ff3e)
     return 0;
-  /* jmp behind pop %rbp: a call in the tail */
+  /* jmp after pop %rbp: a tail call */
   if (before == 0x5d && (one == 0xe9 || one == 0xeb || (two & 0x38ff) == 0x20ff))
     return 0;
-  if (three == 0xe58948 || three == 0xec8b48 /* mov %rsp, %rbp: it is pushed */)
+  if (three == 0xe58948 || three == 0xec8b48 /* mov %rsp, %rbp: RBP is already pushed */)
     return 1;
   return 2;
 }
 
-/* arm64: is the return address in X30, and the caller's frame pointer in X29, before this instruction? So they are where a
- * function begins, in its last instruction, and in the stubs through which another file's functions are called. */
+/* arm64: whether the return address is in X30 and the caller's frame pointer in X29 before this
+ * instruction. This is the case at the start of a function, at its last instruction, and in PLT
+ * stubs. */
 WALK_INLINE bool
 walk_is_before_frame (uint32_t instruction)
 {
@@ -91,7 +92,7 @@ walk_step_out_of_prologue_arm64 (WalkState *state, WalkInput *input)
   if (!walk_code (input, state->ip - 1, &bytes))
     return false;
   instruction = (uint32_t) (bytes >> 8);
-  is_pushed = (instruction & 0xffc003ff) == 0x910003fd; /* add x29, sp, #n: mov, with 0 */
+  is_pushed = (instruction & 0xffc003ff) == 0x910003fd; /* add x29, sp, #n: a mov if n is 0 */
   if (!is_pushed && !walk_is_before_frame (instruction))
     return false;
   if (is_pushed)
@@ -112,7 +113,8 @@ walk_step_out_of_prologue_arm64 (WalkState *state, WalkInput *input)
   return true;
 }
 
-/* The first frame, in code without rules, where its own frame is not there; false: it is, or nobody knows. */
+/* Steps from the first frame, in code without rules, if that frame does not exist at this
+ * instruction. FALSE: it does, or this is unknown. */
 WALK_INLINE bool
 walk_step_out_of_prologue (WalkState *state, WalkInput *input)
 {
@@ -133,8 +135,9 @@ walk_step_out_of_prologue (WalkState *state, WalkInput *input)
   return walk_go_on (state, ip, state->sp + 8 * n + 8, fp);
 }
 
-/* Code without rules. That the frame pointer points at a saved one, and a return address into code stands above it, is
- * as sure as it gets: a register that happens to hold a stack address rarely passes. */
+/* Steps through code without rules. The frame pointer must point to a saved one, with a return
+ * address into code above it. A register that contains a stack address by chance rarely passes
+ * these checks. */
 WALK_OUTLINE bool
 walk_step_by_fp (WalkState *state, WalkInput *input)
 {
@@ -147,8 +150,8 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   if (state->has_registers && walk_step_out_of_prologue (state, input))
     return true;
 
-  /* Where a process or a thread begins, the frame pointer is 0. Where nothing tells that code keeps frame pointers, it may as well
-   * be a number. */
+  /* The frame pointer is 0 when a process or thread starts. Without an earlier step by frame
+   * pointer, the register may just contain the number 0. */
   if (fp == 0 && state->is_by_fp)
     return walk_stop (state, WALK_ROOT);
 
@@ -159,7 +162,7 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   ip = walk_strip (state, ip);
   if (ip == 0 && caller_fp == 0 && state->is_by_fp)
     return walk_stop (state, WALK_ROOT);
-  /* What the caller's frame pointer was may be anything, as long as the caller has rules. */
+  /* The saved frame pointer may be any value if the caller has rules. */
   if (!walk_find_mapping (state, input, ip - 1))
     return walk_stop (state, WALK_BAD_FP);
 
@@ -167,13 +170,14 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   if (!walk_go_on (state, ip, fp + 16, caller_fp))
     return false;
   state->is_by_fp = true;
-  /* The pair may stand anywhere in the frame. */
+  /* The pair may be anywhere in the frame, so SP is unknown. */
   state->has_lost_sp = WALK_IS_ARM64 (state);
   return true;
 }
 
-/* A 32-bit process has no tables. Where it waits in a system call, three words stand before the return address of the kernel's own
- * stub, which is called for it: the caller's frame pointer is the first of them. */
+/* A 32-bit process has no tables. In a system call, it is in a stub of the kernel, which has
+ * pushed three words. The first of these is the caller's frame pointer, and the return address
+ * follows them. */
 #define WALK_COMPAT_STUB_FRAME 16
 
 WALK_INLINE bool
@@ -187,8 +191,9 @@ walk_step_out_of_compat_stub (WalkState *state, WalkInput *input)
   return walk_go_on (state, high >> 32, state->sp + WALK_COMPAT_STUB_FRAME, (uint32_t) low);
 }
 
-/* Where a 32-bit process begins, the stack has the number of its arguments, the addresses of these, which lie above, and a 0. A
- * function that a compiler made and that begins there saves a frame pointer of 0, and seems to return to that number. */
+/* At the start of a 32-bit process the stack has the number of arguments, their addresses,
+ * which are higher, and a 0. A compiled function that starts there saves a frame pointer of 0,
+ * and seems to return to that number. */
 WALK_INLINE bool
 walk_is_compat_entry (WalkInput *input, uint64_t fp, uint64_t words)
 {
@@ -199,7 +204,7 @@ walk_is_compat_entry (WalkInput *input, uint64_t fp, uint64_t words)
          (uint32_t) end == 0;
 }
 
-/* One step in a 32-bit process, whose words have four bytes. */
+/* One step in a 32-bit process, with words of 4 bytes. */
 WALK_OUTLINE bool
 sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
 {
@@ -218,7 +223,7 @@ sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
   if ((fp & 3) != 0 || fp < state->sp || fp - state->sp > WALK_MOST_FP_FRAME ||
       !walk_read (input, fp, &words))
     return walk_stop (state, WALK_COMPAT);
-  /* In the first frame the register may hold any number. */
+  /* In the first frame the register may contain any number. */
   if (words == 0)
     return walk_stop (state, state->has_registers ? WALK_COMPAT : WALK_ROOT);
   if (walk_is_compat_entry (input, fp, words))

@@ -7,29 +7,30 @@
 
 #include "bpf/walk/rule.h"
 
-/* Where Go's runtime has what it knows of a goroutine: the thread it runs on; SP and IP with which it goes on. */
+/* Members of the Go runtime's struct g: the thread (m) it runs on, and its saved SP and IP. */
 #define WALK_GO_THREAD 0x30
 #define WALK_GO_SP     0x38
 #define WALK_GO_IP     0x40
 
-#define WALK_MOST_GO_STACKS \
-  3 /* one stack is left for another twice at most: a signal's, and the runtime's */
+/* A walk changes stacks at most twice: for a signal's and for the runtime's. */
+#define WALK_MOST_GO_STACKS 3
 
-#define WALK_GO_STACK_END \
-  8 /* where the goroutine's stack ends; and a thread notes its own goroutine, with its own stack, first of all */
+/* In struct g: end of the stack. In struct m: its own goroutine g0, which has the thread's
+ * stack. */
+#define WALK_GO_STACK_END   8
 #define WALK_MOST_LANGUAGES 200
 
 #define WALK_TAKE_WORD        0x0d8b48u /* mov …(%rip), %rcx */
 #define WALK_TAKE_WORD_LENGTH 7
 
-/* What the thread notes on what it works for; false: the walk ended. */
+/* Finds the goroutine that runs on the thread. FALSE: the walk has ended. */
 WALK_INLINE bool
 walk_find_own_goroutine (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *own)
 {
   uint64_t base = 0, bytes = 0, below = -(uint64_t) RULE_GO_BELOW (rule);
   uint64_t at = state->is_exact ? state->ip : state->ip - 1;
 
-  /* Of a copy, which has this stack alone. */
+  /* A copy contains only one stack. */
   if (!walk_thread_base (input, &base))
     return walk_stop (state, WALK_DEPTH);
   if (RULE_GO_BELOW (rule) == RULE_GO_BY_WORD)
@@ -46,7 +47,7 @@ walk_find_own_goroutine (WalkState *state, WalkInput *input, uint32_t rule, uint
   return true;
 }
 
-/* Go has called C, or C has called Go. The CFA need not rise. */
+/* Steps between Go and C, where one has called the other. The CFA need not rise. */
 WALK_OUTLINE bool
 walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
 {
@@ -73,7 +74,7 @@ walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
     }
   else
     {
-      if (RULE_GO_PLACE (rule) != 0)
+      if (RULE_GO_OFFSET (rule) != 0)
         {
           sp = state->sp;
         }
@@ -103,8 +104,8 @@ walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
   return walk_go_on (state, ip, sp, fp);
 }
 
-/* Go's runtime has left a goroutine's stack for its own, and goes on as if called there. A thread without a goroutine works for
- * the runtime alone. The CFA need not rise. */
+/* Steps from the stack of Go's runtime to the goroutine's stack, as if it had been called
+ * there. A thread without a goroutine works for the runtime only. The CFA need not rise. */
 WALK_OUTLINE bool
 walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
 {
@@ -124,7 +125,7 @@ walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
       if (!walk_find_own_goroutine (state, input, rule, &own))
         return false;
       if (!walk_read (input, own + WALK_GO_THREAD, &thread) ||
-          !walk_read (input, thread + RULE_GO_PLACE (rule), &goroutine))
+          !walk_read (input, thread + RULE_GO_OFFSET (rule), &goroutine))
         return walk_stop (state, WALK_FAULT);
       if (goroutine == 0)
         return walk_stop (state, WALK_END);

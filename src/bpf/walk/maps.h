@@ -15,24 +15,26 @@
 
 #include "bpf/registers.h"
 
-/* One read of the stack serves the next few frames: 2 KiB cost hardly more than a word. It begins a little below what
- * was asked for, which is a return address: saved registers are there. */
+/* The walker reads the stack in windows, which serve the next few frames: reading 2 KiB takes
+ * hardly longer than a word. A window starts a little below the requested address, because
+ * saved registers are below a return address. */
 #define WINDOW_WORDS 256u
 #define WINDOW_BELOW 64u /* bytes */
 
-/* The kernel's tree of areas, as include/linux/maple_tree.h has it since 6.1. Nodes are 256-aligned; the pointer to one has its
- * kind in bits 3 to 6. A node has its parent, then pivots, each the last address of its slot, then slots. Those that are not
- * used are 0. Of a node for areas of memory, those inside of the tree have 9 pivots, leaves 15. */
+/* The kernel's tree of memory areas, as in include/linux/maple_tree.h since Linux 6.1. Nodes
+ * are aligned to 256 bytes; bits 3 to 6 of a pointer to a node are its kind. A node has its
+ * parent, then pivots (the last address of each slot), then slots; unused ones are 0. Inner
+ * nodes of this tree have 9 pivots, leaves 15. */
 #define NODE_WORDS             32u
 #define NODE_ADDRESS(node)     ((node) & ~UINT64_C (255))
 #define NODE_KIND(node)        ((node) >> 3 & 15)
 #define NODE_IS_POINTER(entry) (((entry) &3) == 2 && (entry) > LEAST_PAGE_SIZE)
 #define NODE_KIND_LEAF         1u
 #define NODE_KIND_INSIDE       3u
-#define NODE_INSIDE_SLOTS      10u /* where they begin */
+#define NODE_INSIDE_SLOTS      10u /* index of the first slot */
 #define NODE_LEAF_SLOTS        16u
 #define NODE_MOST_PIVOTS       15u
-#define MOST_LEVELS            8u /* of the tree; each has ten times the areas */
+#define MOST_LEVELS            8u /* depth of the tree; each level has ten times the areas */
 
 #define LEAST_PAGE_SIZE 4096u
 
@@ -45,14 +47,15 @@
 #  define WALK_HAS_ASKED(input)
 #endif
 
-/* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
+/* A process that was just forked has no published mappings yet: those of its ancestors are
+ * used. */
 #define MOST_ANCESTORS 4
 
-/* How much of an area, and of an inode, is read at once. */
+/* Number of words that are read of an area and of an inode. */
 #define AREA_WORDS  24u
 #define INODE_WORDS 16u
 
-/* Of each CPU. */
+/* Sizes of the caches of each CPU. */
 #define KNOWN_PROCESS_BITS 5
 #define KNOWN_MAPPINGS     8u
 #define KNOWN_RULE_BITS    10
@@ -62,33 +65,34 @@ typedef struct
   uint8_t byte[UNWIND_SLAB_SIZE];
 } Slab;
 
-/* What a process that is in the table looked like when it was first sampled. */
+/* The state of a published process when it was first sampled. */
 typedef struct
 {
   uint32_t generation;
   uint32_t exec_id;
 } Seen;
 
-/* Mappings of one process that were found before. As long as it executes the same program and has not locked its areas for a change
- * since, and no table has been changed, they are found again without a look at the areas and the files. */
+/* A cache of mappings of one process. It is valid while the process executes the same program,
+ * has not locked its areas for writing since, and no table has changed. */
 typedef struct
 {
-  uint64_t
-      memory; /* where the kernel keeps what it knows of the process's; 0 = none, or nothing tells whether it changes */
+  /* address of the process's mm_struct; 0 = unused, or the kernel does not count changes */
+  uint64_t memory;
   uint32_t process;
   uint32_t exec_id;
   uint32_t n_changes; /* of the areas */
   uint32_t version;   /* of the index */
-  uint32_t
-      n; /* how many there are; from KNOWN_MAPPINGS on all are there, and one after the other is overwritten */
+  /* number of mappings; beyond KNOWN_MAPPINGS - 1 the cache is full, and the oldest is
+   * overwritten */
+  uint32_t n;
   uint32_t padding;
   UnwindMapping mapping[KNOWN_MAPPINGS];
-  uint64_t reported_file; /* inode and generation of the file that was reported last */
+  uint64_t reported_file; /* inode and generation of the last reported file */
   uint64_t reported_nsec;
   uint64_t report_pause; /* ns */
 } KnownMappings;
 
-/* And a rule: a line of the cache, instead of the five or six of the tables that lead to it. */
+/* A cached rule: one cache line, instead of the five or six of the tables. */
 typedef struct
 {
   uint64_t place; /* page << UNWIND_PAGE_SHIFT | address */
@@ -96,37 +100,38 @@ typedef struct
   uint32_t rule;
 } KnownRule;
 
-/* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. The state
- * is here as well: of what lies on a stack the verifier follows each value that it can have, of what lies here none. What each walk
- * uses stands together: on a machine that has other things to do, each page and each line that is touched costs. */
+/* The data of a walk, too large for the stack. One entry per CPU in a plain array, as the
+ * values of a per-CPU map may not be this large. The state is also here: the verifier tracks
+ * each possible value of what is on the stack, but not of map values. Members that each walk
+ * uses are adjacent, because each page and cache line touched costs time on a busy machine. */
 struct WalkInput
 {
   WalkState state;
   uint64_t registers[N_REGISTERS];
   uint64_t thread_base;
-  uint64_t stack_end; /* of its first thread, for copies */
-  uint64_t areas;     /* of the process: where the kernel keeps them */
-  uint64_t vdso;      /* its address */
-  uint32_t version;   /* of the index, as the walk began */
-  uint32_t known;     /* which of the lists is this process's */
+  uint64_t stack_end; /* of the first thread, for copies */
+  uint64_t areas;     /* root of the process's tree of areas */
+  uint64_t vdso;      /* address */
+  uint32_t version;   /* of the index when the walk began */
+  uint32_t known;     /* index of this process's cache */
   uint64_t window_start;
-  uint64_t window_size; /* bytes; 0 = nothing was read */
+  uint64_t window_size; /* bytes; 0 = the window is empty */
   uint64_t window[WINDOW_WORDS];
   KnownRule known_rule[1 << KNOWN_RULE_BITS];
   KnownMappings known_mappings[1 << KNOWN_PROCESS_BITS];
-  uint64_t node[NODE_WORDS]; /* of the tree of areas */
+  uint64_t node[NODE_WORDS]; /* a node of the tree of areas */
   uint64_t area[AREA_WORDS];
   uint64_t inode[INODE_WORDS];
   UnwindFileKey key; /* of the file that was looked up last */
-  uint32_t n_drains; /* of the rings, when `budget` was set */
+  uint32_t n_drains; /* value of the index's `n_drains` when `budget` was set */
   uint32_t budget;   /* bytes that may still be copied */
   WALK_MORE_INPUT
   WalkRecord record;
-  uint8_t spare[65536 - sizeof (WalkRecord)]; /* as far as a size of 16 bits reaches */
+  uint8_t spare[65536 - sizeof (WalkRecord)]; /* up to the largest size of 16 bits */
 };
 
-/* Mapped by the recorder, who alone writes it. (BPF_F_RDONLY_PROG, which would have the verifier see to that, is refused
- * together with a writable mapping.) */
+/* The recorder maps this and is the only writer. (BPF_F_RDONLY_PROG would enforce this, but
+ * cannot be combined with a writable mapping.) */
 UnwindIndex walk_index;
 
 struct inner_slab
@@ -157,15 +162,15 @@ struct
 struct
 {
   __uint (type, BPF_MAP_TYPE_ARRAY);
-  __uint (max_entries, 1); /* as many as there can be CPUs: set by the loader */
+  __uint (max_entries, 1); /* the loader sets this to the number of possible CPUs */
   __type (key, uint32_t);
   __type (value, WalkInput);
 } walk_scratch SEC (".maps");
 
-/* Frozen when the program is loaded: how deep is walked; and whether the kernel's own tree of areas is
- * looked at, rather than lists that the recorder makes. */
+/* The loader sets these, and the kernel freezes them: the maximum number of addresses, and
+ * whether to use the kernel's own tree of areas instead of the recorder's lists. */
 const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
 const volatile uint32_t walk_asks_kernel = 1;
-/* And what differs from one machine to another of the same kind. */
+/* Differ between machines of the same architecture. */
 const volatile uint32_t walk_page_size = LEAST_PAGE_SIZE;
 const volatile uint64_t walk_code_mask = UINT64_MAX;

@@ -25,7 +25,7 @@ walk_read_anew (WalkInput *input, uint64_t address, uint64_t *word)
       return true;
     }
 
-  /* Near the end of a stack, or where the next page is not there. */
+  /* Near the end of a stack, or the next page is not mapped. */
   input->window_size = 0;
   return bpf_probe_read_user (word, sizeof *word, (const void *) address) == 0;
 }
@@ -75,7 +75,7 @@ walk_mapping (WalkInput *input, uint32_t index)
   return &walk_index.mapping[index & (UNWIND_MOST_MAPPINGS - 1)];
 }
 
-/* An index from the upper bits, which all others have a part in. */
+/* A hash: the upper bits of the product, which depend on all other bits. */
 static __always_inline uint32_t
 mix (uint64_t value, uint32_t n_bits)
 {

@@ -7,7 +7,8 @@
 
 #include "bpf/walk/areas.h"
 
-/* The slot of a process that is known; UNWIND_PROCESS_SLOTS: it is not. A function of its own, to be verified once. */
+/* The slot of a published process, or UNWIND_PROCESS_SLOTS. A function of its own, so that the
+ * verifier checks it once. */
 __noinline uint32_t
 walk_find_slot (uint32_t pid)
 {
@@ -30,7 +31,8 @@ walk_find_slot (uint32_t pid)
   return UNWIND_PROCESS_SLOTS;
 }
 
-/* Whether the mappings in `state` are of the program that is executed now: its code ends where one of them does. */
+/* Whether the mappings in `state` are those of the current program: its code ends where one of
+ * them ends. */
 static __always_inline bool
 has_its_program (struct task_struct *task, WalkState *state, WalkInput *input)
 {
@@ -40,7 +42,7 @@ has_its_program (struct task_struct *task, WalkState *state, WalkInput *input)
          state->mapping.end == ((end + in_page) & ~in_page);
 }
 
-/* Whether the process has not executed another program since somebody told of what is in its slot. */
+/* Whether the process still executes the program for which the recorder published the slot. */
 static __always_inline bool
 is_up_to_date (const UnwindProcess *process,
                uint32_t slot,
@@ -62,7 +64,8 @@ is_up_to_date (const UnwindProcess *process,
   return true;
 }
 
-/* Its own mappings, or, as long as nobody has told of it, those of who forked it. */
+/* Finds the mappings of the process, or, until they are published, those of the process that
+ * forked it. */
 static __always_inline bool
 find_mappings (struct task_struct *current, WalkState *state, WalkInput *input)
 {
@@ -90,8 +93,8 @@ find_mappings (struct task_struct *current, WalkState *state, WalkInput *input)
   return false;
 }
 
-/* How often the areas have been locked for a change; FALSE: this kernel (before 6.4, or without locks of single areas) does not
- * count. */
+/* Reads how often the areas have been locked for writing. FALSE: this kernel does not count
+ * (before 6.4, or without per-VMA locks). */
 static __always_inline bool
 count_changes (struct mm_struct *memory, uint32_t *n_changes)
 {
@@ -106,7 +109,7 @@ count_changes (struct mm_struct *memory, uint32_t *n_changes)
   return true;
 }
 
-/* Finds the list of mappings of the process, or begins it anew. */
+/* Finds the cached mappings of the process, or resets its cache entry. */
 static __always_inline void
 recall_mappings (WalkInput *input, struct mm_struct *memory, uint32_t exec_id)
 {

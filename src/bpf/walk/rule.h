@@ -7,7 +7,8 @@
 
 #include "bpf/walk/signal.h"
 
-/* The CFA by one of the rules that one frame in a hundred has; false: the walk ended. */
+/* Computes the CFA for kinds of rules that are used by one frame in a hundred. FALSE: the walk
+ * has ended. */
 WALK_OUTLINE bool
 walk_find_rare_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
 {
@@ -50,7 +51,7 @@ walk_find_rare_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t 
   return true;
 }
 
-/* The CFA; false: the walk ended. */
+/* Computes the CFA. FALSE: the walk has ended. */
 WALK_INLINE bool
 walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
 {
@@ -66,7 +67,7 @@ walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
   return true;
 }
 
-/* The caller's frame pointer. */
+/* Finds the caller's frame pointer. */
 WALK_INLINE void
 walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *fp)
 {
@@ -92,14 +93,15 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   place = slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot;
   if (slot != SLOT_LOST && walk_read (input, place, fp))
     return;
-  /* Compilers go on saying that it is saved once it was popped, and Go's tables say so before. Below the stack pointer, where a
-   * copy has nothing and a page need not be there, it is in its register. */
+  /* Tables of compilers list the register as saved even after it was popped, those of Go even
+   * before it is pushed. If its slot is below the stack pointer, its value is still in the
+   * register. */
   *fp = slot <= SLOT_MOST && place < state->sp
             ? state->fp
-            : UINT64_MAX; /* not 0, which is where processes begin; fails every check */
+            : UINT64_MAX; /* fails every check; 0 would mean the start of a process */
 }
 
-/* The caller's RBX, by a rule that says where it is; false: not known. */
+/* Finds the caller's RBX by a rule that has its slot. FALSE: unknown. */
 WALK_OUTLINE bool
 walk_find_bx (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *bx)
 {
@@ -115,7 +117,8 @@ walk_find_bx (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   return walk_read (input, cfa - UINT64_C (8) * slot, bx);
 }
 
-/* The CFA may be the stack pointer itself; there is one such step at most, as the registers are known once. */
+/* The CFA may equal the stack pointer. There is at most one such step, because only the first
+ * frame's registers are known. */
 WALK_INLINE bool
 walk_step_by_register (WalkState *state, WalkInput *input, uint32_t rule)
 {

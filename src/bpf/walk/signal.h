@@ -6,14 +6,16 @@
 
 #include "bpf/walk/frame-pointer.h"
 
-/* The signal handler's return address leads to a few bytes that ask the kernel to restore the registers: SP points at
- * struct ucontext. uc_flags, uc_link, uc_stack: 40 bytes; then r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+/* A signal handler returns to code that calls rt_sigreturn(2), where SP points to struct
+ * ucontext: uc_flags, uc_link, uc_stack (40 bytes); then r8 … r15, rdi, rsi, rbp, rbx, rdx,
+ * rax, rcx, rsp, rip. */
 #define WALK_SIGNAL_BP 120
 #define WALK_SIGNAL_SP 160
 #define WALK_SIGNAL_IP 168
 
-/* arm64: SP points at siginfo, 128 bytes; then struct ucontext: uc_flags, uc_link, uc_stack, a mask as large as ever it may
- * become: 168 bytes, aligned to 16; then a fault's address, x0 … x30, sp, pc. */
+/* arm64: SP points to siginfo (128 bytes), followed by struct ucontext: uc_flags, uc_link,
+ * uc_stack, and space for the largest signal mask (168 bytes, aligned to 16); then a fault
+ * address, x0 … x30, sp, pc. */
 #define WALK_SIGNAL_X0    312
 #define WALK_SIGNAL_X29   (WALK_SIGNAL_X0 + 8 * 29)
 #define WALK_SIGNAL_ARM64 (WALK_SIGNAL_X0 + 8 * 31) /* sp, pc */
@@ -47,12 +49,13 @@ walk_step_by_signal (WalkState *state, WalkInput *input)
   return true;
 }
 
-/* Where struct ucontext has the first eight registers by DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, a byte
- * each from the lowest. (A table in memory would be one more map to load.) */
+/* Offsets of the first eight registers in struct ucontext, by DWARF number: rax, rdx, rcx, rbx,
+ * rsi, rdi, rbp, rsp, one byte each from the lowest. (A table in memory would be another
+ * map.) */
 #define WALK_SIGNAL_LOW_REGISTERS UINT64_C (0xa078687080988890)
 #define WALK_SIGNAL_R8            40
 
-/* A register that is neither stack nor frame pointer. */
+/* Reads a register other than the stack and frame pointers. */
 WALK_INLINE bool
 walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_t *value)
 {

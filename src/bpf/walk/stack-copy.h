@@ -9,8 +9,8 @@
 
 #define REST_CHUNK 1024u
 
-/* Copies the stack at `from` behind the record's first `n` addresses and the WalkRest, as far as it is there, and no more than `most`
- * bytes. Returns how much. */
+/* Copies the stack from address `from`, at most `most` bytes and as far as it is readable, to
+ * after the record's first `n` addresses and the WalkRest. Returns the size. */
 __noinline uint32_t
 walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from, uint32_t most)
 {
@@ -30,7 +30,7 @@ walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from, uint32_t most)
       size = (i + 1) * REST_CHUNK;
     }
 
-  /* Up to `most`, or to the end of the last page that is there. */
+  /* Up to `most`, or to the end of the last readable page. */
   left = (LEAST_PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
   if (most - size < REST_CHUNK)
     left = (most - size) & (REST_CHUNK - 1);
@@ -41,7 +41,7 @@ walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from, uint32_t most)
   return size;
 }
 
-/* Bytes from `sp` on that can matter to a walk. */
+/* Number of bytes from `sp` that can matter to a walk. */
 static __always_inline uint32_t
 size_of_rest (const WalkInput *scratch, uint64_t sp)
 {
@@ -50,8 +50,8 @@ size_of_rest (const WalkInput *scratch, uint64_t sp)
   return sp < scratch->stack_end && left < WALK_REST_SIZE ? (uint32_t) left : WALK_REST_SIZE;
 }
 
-/* Whether this CPU may copy once more before its ring is drained: copies never fill it so far that samples are lost. The caller gives
- * back the part of WALK_REST_SIZE that it does not use. */
+/* Whether this CPU may copy another stack before its ring is drained, so that copies never
+ * displace samples. The caller returns the part of WALK_REST_SIZE that it does not use. */
 static __always_inline bool
 has_budget (WalkInput *scratch)
 {
@@ -68,7 +68,8 @@ has_budget (WalkInput *scratch)
   return true;
 }
 
-/* Takes down how to go on. `state` ended at the last address of the record. Returns the size of what stands behind them. */
+/* Stores the state, so that the recorder can continue the walk from the last address of the
+ * record. Returns the size of what follows the addresses. */
 static __always_inline uint32_t
 add_rest (WalkInput *scratch, const WalkState *state)
 {

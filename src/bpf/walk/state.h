@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The state of a walk, and the functions that whoever includes this file must define: they
- * read memory, tables and registers. */
+/* The state of a walk, and the functions that the including file must define: they read memory,
+ * tables and registers. */
 
 #pragma once
 
@@ -20,29 +20,30 @@ typedef struct WalkState WalkState;
 #  define WALK_IS_ARM64(state) ((state)->is_arm64)
 #endif
 
-/* A word of the stack; false: it is not there. */
+/* Reads a word of the stack. FALSE: it is not readable. */
 static bool walk_read (WalkInput *input, uint64_t address, uint64_t *word);
 /* UNWIND_SLAB_SIZE bytes, or NULL. */
 static const uint8_t *walk_slab (WalkInput *input, uint32_t index);
-/* An entry of the page directory; any one for an index beyond its end. */
+/* An entry of the page directory; for an invalid index, any entry. */
 static uint32_t walk_page (WalkInput *input, uint32_t index);
-/* Never NULL; any one for an index beyond their end. */
+/* Never NULL; for an invalid index, any mapping. */
 static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
-/* Of the first frame, by DWARF number; false: not among those that were kept. */
+/* A register of the first frame, by DWARF number. FALSE: it was not copied. */
 static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
-/* Where the thread's own variables end (FS); false: not known. */
+/* The thread base (FS). FALSE: unknown. */
 static bool walk_thread_base (WalkInput *input, uint64_t *base);
-/* Leaves the mapping that holds `address`, which is a program's, in the state: walk_find_listed(), or something better. */
+/* Stores the mapping that contains a user `address` in the state: walk_find_listed(), or a
+ * faster way. */
 static bool walk_look_up (WalkState *state, WalkInput *input, uint64_t address);
-/* The rule in force at byte `address` of page `page`: walk_find_rule_at(), or something that remembers what it found. */
+/* The rule for byte `address` of page `page`: walk_find_rule_at(), or a cache of it. */
 static uint32_t walk_rule_at (WalkInput *input, uint32_t page, uint32_t address);
-/* Eight bytes of the program's code, the first in the lowest bits; false: not there. */
+/* Eight bytes of the program's code, in little-endian order. FALSE: not readable. */
 static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 
 #define WALK_INLINE static inline __attribute__ ((always_inline))
 
-/* For functions that are called several times, and for steps that are rare: the program in the kernel has them verified once, each
- * on its own, and not again for each way that leads to them. */
+/* For functions with several callers and for rare steps: the verifier checks each once, instead
+ * of once for each path that leads to it. */
 #ifdef __bpf__
 #  define WALK_OUTLINE __attribute__ ((noinline))
 #  define WALK_CHECK(pointer, otherwise) \
@@ -53,23 +54,24 @@ static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 #  define WALK_CHECK(pointer, otherwise)
 #endif
 
-/* Keeps the compiler from moving a check away from what it guards, which the verifier would not follow. */
+/* Keeps the compiler from moving a check away from the access that it guards, where the
+ * verifier would not see it. */
 #define WALK_KEEP(value) __asm__ volatile("" : "+r"(value))
 
-#define WALK_MOST_FP_FRAME \
-  (UINT64_C (16) << 20) /* bytes that a frame may have where only the frame pointer tells */
+/* bytes: maximum size of a frame that only the frame pointer describes */
+#define WALK_MOST_FP_FRAME (UINT64_C (16) << 20)
 
 struct WalkState
 {
-  uint64_t ip; /* of the frame that is next */
-  uint64_t sp; /* after the call returned: the CFA of the frame before */
+  uint64_t ip; /* of the next frame */
+  uint64_t sp; /* the CFA of the previous frame: its value after the return */
   uint64_t fp;
-  uint64_t lr;        /* arm64: of this frame, as long as `has_registers` */
-  uint64_t code_mask; /* arm64: the bits of a return address that are not its signature */
-  uint64_t
-      context; /* where a signal frame keeps the registers of this frame; 0 = they are those of the input, or gone */
+  uint64_t lr;        /* arm64: of this frame, if `has_registers` */
+  uint64_t code_mask; /* arm64: the bits of a return address that are not a signature */
+  /* address of the registers that a signal frame saved; 0 = use those of the input */
+  uint64_t context;
 
-  /* A copy of the mapping that was found last; end = 0: none. */
+  /* The mapping that was found last; end = 0: none. */
   UnwindMapping mapping;
 
   uint32_t first_mapping; /* of the process */
@@ -77,19 +79,19 @@ struct WalkState
   uint32_t reason; /* WalkReason */
   uint32_t used;   /* WALK_USED_… */
 
-  bool is_by_fp; /* the step before was one by frame pointer */
-  bool is_exact; /* ip is the instruction itself, not the one behind a call */
-  bool
-      has_registers; /* registers other than sp and fp are still this frame's: first frame, or behind a signal */
+  bool is_by_fp; /* the previous step used the frame pointer */
+  bool is_exact; /* ip is the instruction itself, not a return address */
+  /* registers other than sp and fp are known: first frame, or after a signal */
+  bool has_registers;
   bool has_bx; /* `bx` is this frame's */
   bool is_arm64;
-  uint8_t n_stacks_left;    /* of Go's runtime, for that of a goroutine */
-  uint8_t n_languages_left; /* C for Go, or the other way */
-  bool
-      has_lost_sp; /* arm64: `sp` lies somewhere in the frame that was left by its frame pointer */
+  uint8_t n_stacks_left;    /* changes of stack in Go's runtime */
+  uint8_t n_languages_left; /* changes between Go and C */
+  /* arm64: `sp` is unknown, because the previous step used the frame pointer; it is a lower
+   * limit */
+  bool has_lost_sp;
   uint64_t bx;
-  uint64_t
-      from_c; /* where on the thread's stack C called the Go that is walked last; 0 = nowhere yet */
+  uint64_t from_c; /* where C last called Go, on the thread's stack; 0 = unknown */
 };
 
-#define WALK_RBX 3u /* DWARF's number */
+#define WALK_RBX 3u /* DWARF number */

@@ -6,8 +6,8 @@
 
 #include "bpf/walk/state.h"
 
-/* Masks instead of comparisons, here and in what follows: every branch doubles what the verifier has to follow, and an
- * offset that is wrong may read anything in a slab. */
+/* This file uses masks instead of comparisons: every branch doubles the verifier's work, and a
+ * wrong offset may read anything within a slab. */
 WALK_INLINE uint32_t
 walk_slab_u16 (const uint8_t *slab, uint32_t offset)
 {
@@ -24,14 +24,14 @@ walk_slab_u32 (const uint8_t *slab, uint32_t offset)
   return *(const uint32_t *) (const void *) (slab + (offset & (UNWIND_SLAB_SIZE - 1) & ~3u));
 }
 
-/* All bits where a ≤ b, else none; both below 2^31. */
+/* All bits set if a ≤ b, else 0; both are below 2^31. */
 WALK_INLINE uint32_t
 walk_is_at_most (uint32_t a, uint32_t b)
 {
   return (uint32_t) ((int32_t) (a - b - 1) >> 31);
 }
 
-/* The rule in force at the byte `address` of the page whose block begins at `block`. */
+/* The rule for byte `address` of the page whose block begins at `block`. */
 WALK_INLINE uint32_t
 walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
 {
@@ -42,8 +42,8 @@ walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
   uint32_t rows = block + UNWIND_RULES_OFFSET + 4 * n_rules;
   uint32_t rule;
 
-  /* The row in force is that before these, or one of them: `n` of them are left, that before them is `low` - 1. 256 bytes
-   * have at most 256 rows. */
+  /* A binary search for the last row at or before the address: `n` rows are left, after row
+   * `low` - 1. 256 bytes have at most 256 rows. */
   n &= 511;
   for (uint32_t i = 0; i < 9 && n > 0; i++)
     {
@@ -60,7 +60,7 @@ walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
 
 /* --- mappings --- */
 
-/* From the list of the process. */
+/* Searches the list of the process. */
 WALK_OUTLINE bool
 walk_find_listed (WalkState *state, WalkInput *input, uint64_t address)
 {
@@ -78,7 +78,7 @@ walk_find_listed (WalkState *state, WalkInput *input, uint64_t address)
       uint32_t half = (n + 1) >> 1;
       uint64_t start = walk_mapping (input, low + half - 1)->start;
 
-      /* All bits of the sign where start ≤ address. */
+      /* All bits set if start ≤ address. */
       low += half & (uint32_t) ((int64_t) (start - address - 1) >> 63);
       low &= UNWIND_MOST_MAPPINGS - 1;
       n = (n - half) & (2 * UNWIND_MOST_MAPPINGS - 1);
@@ -93,7 +93,7 @@ walk_find_listed (WalkState *state, WalkInput *input, uint64_t address)
   return true;
 }
 
-/* Leaves the mapping that holds `address` in the state. */
+/* Stores the mapping that contains `address` in the state. */
 WALK_INLINE bool
 walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
 {
@@ -104,7 +104,7 @@ walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
   return walk_look_up (state, input, address);
 }
 
-/* From the tables. RULE_NONE where the page, one of the directory, has no rules. */
+/* Reads the tables. RULE_NONE if the page has no rules. `page` is an index of the directory. */
 WALK_OUTLINE uint32_t
 walk_find_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 {
@@ -122,7 +122,7 @@ walk_find_rule_at (WalkInput *input, uint32_t page, uint32_t address)
   return walk_find_rule (slab, UNWIND_PAGE_OFFSET (entry), address);
 }
 
-/* `address` lies in the state's mapping. */
+/* `address` is in the state's mapping. */
 WALK_INLINE uint32_t
 walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
 {

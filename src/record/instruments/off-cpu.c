@@ -443,8 +443,8 @@ begin (SysprofOffCpu *self, Pump *pump)
 {
   WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
 
-  go_through_threads (self, pump, self->program.fd[WAITS_MEET_FD]);
-  if (control->cgroup != 0 && control->lacks_groups)
+  go_through_threads (self, pump, self->program.fd[WAITS_PREPARE_FD]);
+  if (control->cgroup != 0 && control->has_no_cgroups)
     sysprof_pump_report (pump, DOMAIN, false,
                          "No waits are recorded: this kernel does not report the control "
                          "group of a thread (CONFIG_CGROUP_PERF). Choose threads with --pid "

@@ -636,17 +636,17 @@ write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without
 }
 
 static void
-hand_over_kept_files (SysprofSampler *self, Pump *pump)
+hand_over_pinned_files (SysprofSampler *self, Pump *pump)
 {
-  KeptFiles *kept = sysprof_unwinder_steal_kept_files (self->unwinder);
-  unsigned n_let_go = kept != NULL ? sysprof_kept_files_get_n_let_go (kept) : 0;
+  PinnedFiles *kept = sysprof_unwinder_steal_pinned_files (self->unwinder);
+  unsigned n_let_go = kept != NULL ? sysprof_pinned_files_get_n_released (kept) : 0;
   g_autofree char *text = g_strdup_printf ("%u", n_let_go);
 
   if (n_let_go > 0)
     (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
                                                 sysprof_pump_get_end_time (pump), -1, -1,
                                                 "org.gnome.sysprof.files-let-go", text, -1);
-  sysprof_pump_set_kept_files (pump, kept);
+  sysprof_pump_set_pinned_files (pump, kept);
 }
 
 /* Writes the samples that are still pending, then the number of stacks for each reason to
@@ -662,7 +662,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   sysprof_unwinder_stop (self->unwinder, &status);
   sysprof_unwinder_write_finished (self->unwinder, decoder);
   decoder->take_unfinished = NULL;
-  hand_over_kept_files (self, pump);
+  hand_over_pinned_files (self, pump);
 
   for (uint32_t i = 0; i < WALK_REASONS; i++)
     if (decoder->n_walks[i] > 0)

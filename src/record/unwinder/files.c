@@ -68,7 +68,7 @@ struct CodeFile
 typedef struct
 {
   CodeFile *file;             /* the builder must not look into it; NULL = the builder ends */
-  int envelope;               /* contains the file's descriptor, see util/opener.h */
+  int envelope;               /* contains the file's descriptor, see util/children/opener.h */
   int debug_envelope;         /* contains the debug file's descriptor; -1 = none */
   bool has_sought_debug_file; /* the search may have found none */
   struct stat info;
@@ -83,7 +83,7 @@ struct CodeFiles
   UnwindPublisher *publisher;
   LiveFiles live_files;
   Told *told;         /* NULL = no event queue */
-  KeptFiles *kept;    /* NULL = not requested */
+  PinnedFiles *kept;    /* NULL = not requested */
   GHashTable *by_key; /* of CodeFile with is_current */
   HandOver to_build;  /* of Job */
   HandOver done;
@@ -360,7 +360,7 @@ open_vdso (void)
   return sysprof_steal_fd (&fd);
 }
 
-/* Returns an envelope (see util/opener.h) with the file's descriptor. */
+/* Returns an envelope (see util/children/opener.h) with the file's descriptor. */
 static int
 open_file (CodeFiles *self, const LiveMapping *mapping, struct stat *info)
 {
@@ -436,7 +436,7 @@ find_file (CodeFiles *self,
 static void
 keep_file (CodeFiles *self, const LiveMapping *mapping, int envelope, const struct stat *info)
 {
-  const KeptFile file = {
+  const PinnedFile file = {
     .inode = mapping->inode,
     .device_major = mapping->device_major,
     .device_minor = mapping->device_minor,
@@ -446,7 +446,7 @@ keep_file (CodeFiles *self, const LiveMapping *mapping, int envelope, const stru
   };
 
   if (self->kept != NULL && mapping->inode != 0)
-    sysprof_kept_files_add (self->kept, &file);
+    sysprof_pinned_files_add (self->kept, &file);
 }
 
 CodeFile *
@@ -698,10 +698,10 @@ void
 sysprof_code_files_keep (CodeFiles *self, unsigned most)
 {
   if (self->kept == NULL)
-    self->kept = sysprof_kept_files_new (most);
+    self->kept = sysprof_pinned_files_new (most);
 }
 
-KeptFiles *
+PinnedFiles *
 sysprof_code_files_steal_kept (CodeFiles *self)
 {
   return g_steal_pointer (&self->kept);
@@ -746,7 +746,7 @@ sysprof_code_files_free (CodeFiles *self)
   sysprof_live_files_clear (&self->live_files);
 
   retire_unused_files (self, UINT_MAX);
-  sysprof_kept_files_free (self->kept);
+  sysprof_pinned_files_free (self->kept);
   sysprof_hand_over_clear (&self->to_build, NULL);
   sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);

@@ -9,7 +9,7 @@
 #include "record/live-files.h"
 #include "record/unwinder/told.h"
 #include "unwind/unwind.h"
-#include "util/kept-files.h"
+#include "util/pinned-files.h"
 
 #include <glib.h>
 
@@ -46,7 +46,7 @@ CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
 void sysprof_code_files_keep (CodeFiles *self, unsigned most);
 /* The files that were kept open; *(full)*. No more are kept afterwards. NULL: none were
  * requested. */
-KeptFiles *sysprof_code_files_steal_kept (CodeFiles *self);
+PinnedFiles *sysprof_code_files_steal_kept (CodeFiles *self);
 
 /* No file may have references any more. */
 void sysprof_code_files_free (CodeFiles *self);

@@ -889,8 +889,8 @@ sysprof_unwinder_keep_files (Unwinder *self, unsigned most)
   sysprof_code_files_keep (self->files, most);
 }
 
-KeptFiles *
-sysprof_unwinder_steal_kept_files (Unwinder *self)
+PinnedFiles *
+sysprof_unwinder_steal_pinned_files (Unwinder *self)
 {
   return sysprof_code_files_steal_kept (self->files);
 }

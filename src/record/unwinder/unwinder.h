@@ -92,12 +92,12 @@ bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
 /* Writes the samples that are finished, and sends new stack copies to the workers. */
 void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
 
-/* Keep at most `most` files open whose code stacks are unwound through (see util/kept-files.h).
+/* Keep at most `most` files open whose code stacks are unwound through (see util/pinned-files.h).
  * Call it before the start. */
 void sysprof_unwinder_keep_files (Unwinder *self, unsigned most);
 /* The files that were held open; *(full)*. NULL: none were requested. Call it after the
  * unwinder has stopped. */
-KeptFiles *sysprof_unwinder_steal_kept_files (Unwinder *self);
+PinnedFiles *sysprof_unwinder_steal_pinned_files (Unwinder *self);
 
 /* Ends the thread. Close all sessions that use the program before. */
 void sysprof_unwinder_free (Unwinder *self);

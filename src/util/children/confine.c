@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How the child gives up its rights: groups and user, limits, and all system calls but a dozen.
+/* Removes the privileges of a sandboxed child: groups and user, resource limits, and all system
+ * calls but a dozen.
  *
- * What stays allowed can only use descriptors that the child has been handed, take and give back memory that is
- * not executable, and end. Anything else kills it. */
+ * The remaining system calls can use the descriptors that the child has, allocate and free
+ * memory that is not executable, and exit. Any other system call kills the child. */
 
-#include "util/confined-child.h"
+#include "util/children/confined-child.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -26,7 +27,7 @@
 #define NOBODY 65534
 
 #define MOST_MEMORY      (UINT64_C (4) << 30) /* bytes of address space */
-#define MOST_CPU_TIME    60                   /* seconds, for all files together */
+#define MOST_CPU_TIME    60                   /* seconds, for all files of one child */
 #define MOST_DESCRIPTORS 16
 
 #if defined(__x86_64__)
@@ -43,7 +44,7 @@
 #  endif
 #endif
 #ifndef HAS_SHADOW_MEMORY
-#  define HAS_SHADOW_MEMORY 0 /* of a sanitizer: terabytes of address space */
+#  define HAS_SHADOW_MEMORY 0 /* a sanitizer maps terabytes of address space */
 #endif
 
 static bool
@@ -71,7 +72,8 @@ drop_capabilities (void)
   return syscall (SYS_capset, &header, none) == 0;
 }
 
-/* In a user namespace that maps root alone there is no other user to become; capabilities go in any case. */
+/* In a user namespace that maps only root there is no other user. Capabilities are dropped in
+ * any case. */
 static bool
 become_nobody (void)
 {
@@ -92,7 +94,7 @@ become_nobody (void)
 #  define LOAD(field)    BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, field))
 #  define RETURN(action) BPF_STMT (BPF_RET | BPF_K, action)
 #  define UNLESS(value, n) \
-    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, value, 0, n) /* skip n where it differs */
+    BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, value, 0, n) /* skip n instructions if it differs */
 #  define IF_BIT(value, n) BPF_JUMP (BPF_JMP | BPF_JSET | BPF_K, value, n, 0)
 #  define UNLESS_BIT(v, n) BPF_JUMP (BPF_JMP | BPF_JSET | BPF_K, v, 0, n)
 #  define ALLOW(number)    UNLESS (number, 1), RETURN (SECCOMP_RET_ALLOW)
@@ -100,7 +102,7 @@ become_nobody (void)
 static bool
 filter_system_calls (void)
 {
-  /* Arguments are compared by their low halves, which stand first on both machines. */
+  /* Compares the low halves of arguments, which come first on both machines. */
   static struct sock_filter filter[] = {
     LOAD (arch),
     UNLESS (OUR_ARCHITECTURE, 1),
@@ -124,7 +126,7 @@ filter_system_calls (void)
     ALLOW (SYS_exit),
     ALLOW (SYS_exit_group),
 #  if HAS_SHADOW_MEMORY
-    ALLOW (SYS_sigaltstack), /* asked before every function that does not return */
+    ALLOW (SYS_sigaltstack), /* called before every function that does not return */
 #  endif
     UNLESS (SYS_mprotect, 4),
     LOAD (args[2]),
@@ -147,12 +149,13 @@ filter_system_calls (void)
 static bool
 filter_system_calls (void)
 {
-  return true; /* user, limits and capabilities still hold */
+  return true; /* user, limits and capabilities are still restricted */
 }
 #endif
 
-/* Forked by a thread, the child allocates from an arena of that thread; before glibc gives the end of one back, it opens
- * /proc/sys/vm/overcommit_memory, which kills. */
+/* The child of a thread allocates from the arena of that thread. Before glibc returns the end
+ * of such an arena, it opens /proc/sys/vm/overcommit_memory, which the filter answers with a
+ * kill. */
 static void
 keep_memory (void)
 {
@@ -165,7 +168,7 @@ bool
 sysprof_confine (void)
 {
   keep_memory ();
-  /* A change of user clears what is sent at the parent's death. */
+  /* A change of user resets the signal at the parent's death. */
   return set_limits () && become_nobody () && prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          filter_system_calls ();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/unfinished.h"
+#include "util/temporary-files.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -58,15 +58,15 @@ static void
 end_with_signal (const Files *files, int number)
 {
   (void) signal (number, SIG_DFL);
-  sysprof_unfinished_watch_signals ();
-  sysprof_unfinished_add (files->kept);
-  sysprof_unfinished_add (files->removed);
-  sysprof_unfinished_forget (files->kept);
+  sysprof_temporary_files_remove_on_signals ();
+  sysprof_temporary_file_add (files->kept);
+  sysprof_temporary_file_add (files->removed);
+  sysprof_temporary_file_forget (files->kept);
   (void) raise (number);
 }
 
 static void
-test_signals_remove_what_is_unfinished (void)
+test_signals_remove_listed_files (void)
 {
   static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
@@ -89,8 +89,8 @@ static void
 ignore_signal (const Files *files, int number)
 {
   (void) signal (number, SIG_IGN);
-  sysprof_unfinished_watch_signals ();
-  sysprof_unfinished_add (files->removed);
+  sysprof_temporary_files_remove_on_signals ();
+  sysprof_temporary_file_add (files->removed);
   (void) raise (number);
 }
 
@@ -112,13 +112,13 @@ add_too_much (const Files *files, int number)
 {
   g_autofree char *long_path = g_strnfill (100000, 'x');
 
-  sysprof_unfinished_add (long_path);
-  sysprof_unfinished_forget (NULL);
-  sysprof_unfinished_forget ("unknown");
-  sysprof_unfinished_add (files->removed);
+  sysprof_temporary_file_add (long_path);
+  sysprof_temporary_file_forget (NULL);
+  sysprof_temporary_file_forget ("unknown");
+  sysprof_temporary_file_add (files->removed);
   for (int i = 0; i < 100; i++)
-    sysprof_unfinished_add ("/nonexistent/file");
-  sysprof_unfinished_remove ();
+    sysprof_temporary_file_add ("/nonexistent/file");
+  sysprof_temporary_files_remove ();
 }
 
 static void
@@ -138,11 +138,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/unfinished/signals-remove-what-is-unfinished",
-                   test_signals_remove_what_is_unfinished);
-  g_test_add_func ("/unfinished/ignored-signals-stay-ignored",
+  g_test_add_func ("/temporary-files/signals-remove-listed-files",
+                   test_signals_remove_listed_files);
+  g_test_add_func ("/temporary-files/ignored-signals-stay-ignored",
                    test_ignored_signals_stay_ignored);
-  g_test_add_func ("/unfinished/too-long-and-too-many-do-no-harm",
+  g_test_add_func ("/temporary-files/too-long-and-too-many-do-no-harm",
                    test_too_long_and_too_many_do_no_harm);
   return g_test_run ();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/file-budget.h"
+/* Charges work for untrusted files to one limit. Callers may run on several threads. */
+
+#include "util/children/file-budget.h"
 
 #include <unistd.h>
 

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Bytes that look like a call or like lea are looked for without decoding what stands before. Among four bytes that are no distance
- * few lead into a gap: it is a millionth of what they can say. */
+/* Searches for bytes that look like a call or a lea, without decoding the instructions before
+ * them. Of four random bytes, only about one in a million is a distance into a gap. */
 
-#include "unwind/called.h"
+#include "unwind/call-targets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_TEXTS  64
-#define MOST_BYTES  (UINT64_C (64) << 20) /* that are searched in a file */
+#define MOST_BYTES  (UINT64_C (64) << 20) /* that are searched per file */
 #define MOST_CALLED 65536
 #define CHUNK       (UINT64_C (1) << 20) /* bytes that are searched at once */
 #define OVERLAP     8
 
 #define CALL           0xe8 /* call: distance */
-#define JUMP           0xe9 /* the same: a call in the tail */
-#define LEA            0x8d /* behind REX.W: lea distance(%rip), … */
+#define JUMP           0xe9 /* the same: a tail call */
+#define LEA            0x8d /* after REX.W: lea distance(%rip), … */
 #define FUNCTION_ALIGN 16
 
 typedef struct
 {
   const ElfCode *gap; /* [n_gaps] */
   size_t n_gaps;
-  uint64_t left;   /* bytes that may still be searched */
-  uint64_t *place; /* [capacity] */
+  uint64_t left;    /* bytes that may still be searched */
+  uint64_t *target; /* [capacity] */
   size_t n;
   size_t capacity;
-} Called;
+} CallTargets;
 
 static bool
-is_in_gap (const Called *self, uint64_t address)
+is_in_gap (const CallTargets *self, uint64_t address)
 {
   size_t low = 0;
 
@@ -47,21 +47,21 @@ is_in_gap (const Called *self, uint64_t address)
 }
 
 static void
-add (Called *self, uint64_t address)
+add (CallTargets *self, uint64_t address)
 {
   if (!is_in_gap (self, address) || self->n == MOST_CALLED)
     return;
   if (self->n == self->capacity)
     {
       size_t capacity = self->capacity * 2 + 64;
-      uint64_t *larger = realloc (self->place, capacity * sizeof *larger);
+      uint64_t *larger = realloc (self->target, capacity * sizeof *larger);
 
       if (larger == NULL)
         return;
-      self->place = larger;
+      self->target = larger;
       self->capacity = capacity;
     }
-  self->place[self->n++] = address;
+  self->target[self->n++] = address;
 }
 
 static uint64_t
@@ -74,7 +74,7 @@ add_distance (uint64_t from, const uint8_t *bytes)
 }
 
 static void
-search_distances (Called *self,
+search_distances (CallTargets *self,
                   const uint8_t *bytes,
                   size_t size,
                   uint64_t address,
@@ -88,7 +88,7 @@ search_distances (Called *self,
 }
 
 static void
-search_addresses (Called *self, const uint8_t *bytes, size_t size, uint64_t address)
+search_addresses (CallTargets *self, const uint8_t *bytes, size_t size, uint64_t address)
 {
   const uint8_t *end = bytes + size;
 
@@ -96,16 +96,16 @@ search_addresses (Called *self, const uint8_t *bytes, size_t size, uint64_t addr
        at < end && (at = memchr (at, LEA, (size_t) (end - at))) != NULL; at++)
     if (end - at >= 6 && (at[-1] & 0xf8) == 0x48 && (at[1] & 0xc7) == 0x05)
       {
-        uint64_t place = add_distance (address + (uint64_t) (at + 2 - bytes), at + 2);
+        uint64_t target = add_distance (address + (uint64_t) (at + 2 - bytes), at + 2);
 
-        if (place % FUNCTION_ALIGN == 0)
-          add (self, place);
+        if (target % FUNCTION_ALIGN == 0)
+          add (self, target);
       }
 }
 
-/* FALSE: enough was searched, or it cannot be read. */
+/* FALSE: the limit is reached, or the code cannot be read. */
 static bool
-search (Called *self, ElfImage *image, uint64_t start, uint64_t end)
+search (CallTargets *self, ElfImage *image, uint64_t start, uint64_t end)
 {
   while (start < end)
     {
@@ -135,23 +135,23 @@ compare_places (const void *a, const void *b)
 }
 
 static size_t
-sort_and_merge (uint64_t *place, size_t n)
+sort_and_merge (uint64_t *target, size_t n)
 {
   size_t n_different = 0;
 
   if (n == 0)
     return 0;
-  qsort (place, n, sizeof *place, compare_places);
+  qsort (target, n, sizeof *target, compare_places);
   for (size_t i = 0; i < n; i++)
-    if (n_different == 0 || place[n_different - 1] != place[i])
-      place[n_different++] = place[i];
+    if (n_different == 0 || target[n_different - 1] != target[i])
+      target[n_different++] = target[i];
   return n_different;
 }
 
 uint64_t *
-sysprof_called_find (ElfImage *image, const ElfCode *gaps, size_t n_gaps, size_t *n)
+sysprof_call_targets_find (ElfImage *image, const ElfCode *gaps, size_t n_gaps, size_t *n)
 {
-  Called self = { .gap = gaps, .n_gaps = n_gaps, .left = MOST_BYTES };
+  CallTargets self = { .gap = gaps, .n_gaps = n_gaps, .left = MOST_BYTES };
   ElfCode text[MOST_TEXTS];
   size_t n_texts = sysprof_elf_image_text (image, text, MOST_TEXTS);
   bool go_on = n_gaps > 0;
@@ -168,6 +168,6 @@ sysprof_called_find (ElfImage *image, const ElfCode *gaps, size_t n_gaps, size_t
         }
       go_on = go_on && search (&self, image, at, text[i].end);
     }
-  *n = sort_and_merge (self.place, self.n);
-  return self.place;
+  *n = sort_and_merge (self.target, self.n);
+  return self.target;
 }

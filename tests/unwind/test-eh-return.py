@@ -4,7 +4,7 @@
 call of the one function that all of these call with two addresses in their frame, up to the jump that
 leaves it.
 
-usage: test-handover.py PRINT-TABLE
+usage: test-eh-return.py PRINT-TABLE
 """
 
 import os

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/kept-files.h"
+/* Keeps descriptors of mapped files, up to a limit. */
+
+#include "util/pinned-files.h"
 
 #include "util/autofd.h"
 
@@ -8,9 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct KeptFiles
+struct PinnedFiles
 {
-  GArray *files; /* of KeptFile, as they came */
+  GArray *files; /* of PinnedFile, in order of arrival */
   unsigned most;
   unsigned n_let_go;
 };
@@ -18,28 +20,28 @@ struct KeptFiles
 static void
 clear_file (void *data)
 {
-  KeptFile *file = data;
+  PinnedFile *file = data;
 
   sysprof_autofd_close (&file->envelope);
   g_free (file->path);
 }
 
-KeptFiles *
-sysprof_kept_files_new (unsigned most)
+PinnedFiles *
+sysprof_pinned_files_new (unsigned most)
 {
-  KeptFiles *self = g_new0 (KeptFiles, 1);
+  PinnedFiles *self = g_new0 (PinnedFiles, 1);
   struct rlimit limit;
 
   self->most = most;
   if (getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 2 < most)
     self->most = (unsigned) (limit.rlim_cur / 2);
-  self->files = g_array_new (FALSE, FALSE, sizeof (KeptFile));
+  self->files = g_array_new (FALSE, FALSE, sizeof (PinnedFile));
   g_array_set_clear_func (self->files, clear_file);
   return self;
 }
 
 void
-sysprof_kept_files_free (KeptFiles *self)
+sysprof_pinned_files_free (PinnedFiles *self)
 {
   if (self == NULL)
     return;
@@ -48,10 +50,10 @@ sysprof_kept_files_free (KeptFiles *self)
   g_free (self);
 }
 
-static const KeptFile *
-nth_file (const KeptFiles *self, guint i)
+static const PinnedFile *
+nth_file (const PinnedFiles *self, guint i)
 {
-  return &g_array_index (self->files, KeptFile, i);
+  return &g_array_index (self->files, PinnedFile, i);
 }
 
 static int
@@ -62,9 +64,9 @@ compare_times (const struct timespec *left, const struct timespec *right)
   return left->tv_nsec < right->tv_nsec ? -1 : left->tv_nsec > right->tv_nsec;
 }
 
-/* The number of an inode is given again, but not with this time. */
+/* An inode number may be reused, but not with the same change time. */
 static bool
-is_same (const KeptFile *left, const KeptFile *right)
+is_same (const PinnedFile *left, const PinnedFile *right)
 {
   return left->inode == right->inode && left->device_major == right->device_major &&
          left->device_minor == right->device_minor &&
@@ -72,7 +74,7 @@ is_same (const KeptFile *left, const KeptFile *right)
 }
 
 static guint
-find_oldest (const KeptFiles *self)
+find_oldest (const PinnedFiles *self)
 {
   guint oldest = 0;
 
@@ -84,9 +86,9 @@ find_oldest (const KeptFiles *self)
 }
 
 void
-sysprof_kept_files_add (KeptFiles *self, const KeptFile *file)
+sysprof_pinned_files_add (PinnedFiles *self, const PinnedFile *file)
 {
-  KeptFile kept = *file;
+  PinnedFile kept = *file;
 
   for (guint i = 0; i < self->files->len; i++)
     if (is_same (nth_file (self, i), file))
@@ -113,12 +115,15 @@ sysprof_kept_files_add (KeptFiles *self, const KeptFile *file)
   g_array_append_val (self->files, kept);
 }
 
-const KeptFile *
-sysprof_kept_files_find (const KeptFiles *self, uint64_t inode, const char *path, unsigned n)
+const PinnedFile *
+sysprof_pinned_files_find (const PinnedFiles *self,
+                           uint64_t inode,
+                           const char *path,
+                           unsigned n)
 {
   for (guint i = self->files->len; i > 0; i--)
     {
-      const KeptFile *file = nth_file (self, i - 1);
+      const PinnedFile *file = nth_file (self, i - 1);
 
       if ((inode != 0 ? file->inode == inode : strcmp (file->path, path) == 0) && n-- == 0)
         return file;
@@ -127,13 +132,7 @@ sysprof_kept_files_find (const KeptFiles *self, uint64_t inode, const char *path
 }
 
 unsigned
-sysprof_kept_files_get_n (const KeptFiles *self)
-{
-  return self->files->len;
-}
-
-unsigned
-sysprof_kept_files_get_n_let_go (const KeptFiles *self)
+sysprof_pinned_files_get_n_released (const PinnedFiles *self)
 {
   return self->n_let_go;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Four kinds of code are known by themselves: what a process begins with, what a signal handler returns to, what the
- * function of a context returns to, and stubs that jump where a word says. */
+/* Recognizes code by its bytes: the entry point of a process, the return from a signal handler,
+ * the start of a context, and stubs that jump to an address in memory. */
 
-#include "unwind/known-code.h"
+#include "unwind/code-patterns.h"
 
 #include "bpf/bpf.h"
 
@@ -11,26 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* mov $15, %rax (rt_sigreturn); syscall. The kernel, debuggers and unwinders know signal frames by these bytes. */
+/* mov $15, %rax (rt_sigreturn); syscall. The kernel, debuggers and unwinders know signal frames
+ * by these bytes. */
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 /* mov x8, #139; svc #0 */
 static const uint8_t sigreturn_arm64[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
 
-/* What begins a process is short. Where other code without rules follows it, so much of it is believed. */
+/* The entry code is short. If other code without rules follows it, only this much belongs to
+ * it. */
 #define MOST_ENTRY 24  /* bytes */
-#define MOST_GAP   128 /* bytes of code without rules that all belong to the entry */
+#define MOST_GAP   128 /* a gap of at most this many bytes belongs to the entry completely */
 
-#define CHUNK (UINT64_C (1) << 20) /* bytes that are searched at once */
+#define CHUNK (UINT64_C (1) << 20) /* bytes searched at once */
 
 static bool
-find_entry (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
+find_entry (ElfImage *image, uint64_t start, uint64_t end, CodeMatch *found)
 {
   uint64_t entry = sysprof_elf_image_entry (image);
 
   if (entry < start || entry >= end || entry == 0)
     return false;
 
-  *found = (KnownCode){ entry, end - entry <= MOST_GAP ? end : entry + MOST_ENTRY, RULE_END };
+  *found = (CodeMatch){ entry, end - entry <= MOST_GAP ? end : entry + MOST_ENTRY, RULE_END };
   return true;
 }
 
@@ -43,12 +45,12 @@ sigreturn_of (ElfImage *image, size_t *size)
   return is_arm64 ? sigreturn_arm64 : sigreturn;
 }
 
-/* The first in [start, end). */
+/* The first one in [start, end). */
 static bool
 find_sigreturn (ElfImage *image,
                 uint64_t start,
                 uint64_t end,
-                uint64_t *place,
+                uint64_t *address,
                 size_t *pattern_size)
 {
   const uint8_t *pattern = sigreturn_of (image, pattern_size);
@@ -62,7 +64,7 @@ find_sigreturn (ElfImage *image,
         return false;
       at = memmem (bytes, size, pattern, *pattern_size);
       if (at != NULL)
-        *place = start + (uint64_t) (at - bytes);
+        *address = start + (uint64_t) (at - bytes);
       free (bytes);
       if (at != NULL)
         return true;
@@ -73,9 +75,9 @@ find_sigreturn (ElfImage *image,
   return false;
 }
 
-/* [endbr64;] [bnd] jmp *offset(%rip), one each 8 or 16 bytes: how a static program calls those functions of which its C library
- * has several. They leave all registers and the
- * stack alone. */
+/* [endbr64;] [bnd] jmp *offset(%rip), every 8 or 16 bytes: a static program calls functions
+ * with several implementations (ifunc) through these. They change neither the stack nor any
+ * register. */
 #define MOST_STUB_BYTES 4096
 #define BR_X17          0xd61f0220u
 #define PUSH_X16_X30    0xa9bf7bf0u /* stp x16, x30, [sp, #-16]! */
@@ -101,7 +103,8 @@ is_long_stub (const uint8_t *bytes)
   return memcmp (bytes, stub_jump, sizeof stub_jump) == 0;
 }
 
-/* arm64: [bti c;] adrp x16; ldr x17; add x16; br x17, with nops. They leave the stack alone, and the return address in X30. */
+/* arm64: [bti c;] adrp x16; ldr x17; add x16; br x17, with nops. They do not change the stack,
+ * and the return address is in X30. */
 static bool
 is_stub_instruction (uint32_t instruction)
 {
@@ -120,10 +123,11 @@ instruction_at (const uint8_t *bytes)
          (uint32_t) bytes[3] << 24;
 }
 
-/* Those with which [start, end) begins, up to the last that jumps. The first one of a file goes to the dynamic loader, and pushes
- * two words: X16 and X30. Returns how many pieces are `found`, three at most. */
+/* Finds the stubs at the start of [start, end), up to the last jump. The first stub of a file
+ * goes to the dynamic loader, and pushes two words: X16 and X30. Returns the number of pieces
+ * `found`, at most three. */
 static size_t
-find_stubs_arm64 (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
+find_stubs_arm64 (ElfImage *image, uint64_t start, uint64_t end, CodeMatch *found)
 {
   size_t size = (size_t) (end - start < MOST_STUB_BYTES ? end - start : MOST_STUB_BYTES) & ~3u;
   size_t pushed = 0, first_end = 0, last_end = 0, n = 0;
@@ -149,21 +153,21 @@ find_stubs_arm64 (ElfImage *image, uint64_t start, uint64_t end, KnownCode *foun
   if (last_end == 0)
     return 0;
 
-  found[n++] = (KnownCode){ start, start + (pushed > 0 ? pushed : last_end),
+  found[n++] = (CodeMatch){ start, start + (pushed > 0 ? pushed : last_end),
                             RULE_MAKE (RULE_LR, 0, SLOT_UNCHANGED) };
   if (pushed == 0)
     return n;
   found[n++] =
-      (KnownCode){ start + pushed, start + first_end, RULE_MAKE (RULE_SP_LINK, 16, 1) };
+      (CodeMatch){ start + pushed, start + first_end, RULE_MAKE (RULE_SP_LINK, 16, 1) };
   if (last_end > first_end)
-    found[n++] = (KnownCode){ start + first_end, start + last_end,
+    found[n++] = (CodeMatch){ start + first_end, start + last_end,
                               RULE_MAKE (RULE_LR, 0, SLOT_UNCHANGED) };
   return n;
 }
 
-/* Those with which [start, end) begins. */
+/* Finds the stubs at the start of [start, end). */
 static size_t
-find_stubs (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
+find_stubs (ElfImage *image, uint64_t start, uint64_t end, CodeMatch *found)
 {
   size_t size = (size_t) (end - start < MOST_STUB_BYTES ? end - start : MOST_STUB_BYTES);
   uint8_t *bytes;
@@ -179,35 +183,35 @@ find_stubs (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
     n += 16;
   free (bytes);
 
-  *found = (KnownCode){ start, start + n, RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED) };
+  *found = (CodeMatch){ start, start + n, RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED) };
   return n > 0 ? 1 : 0;
 }
 
 static int
 compare_places (const void *a, const void *b)
 {
-  const KnownCode *left = a, *right = b;
+  const CodeMatch *left = a, *right = b;
 
   return left->start < right->start ? -1 : left->start > right->start;
 }
 
 size_t
-sysprof_known_code_find (ElfImage *image,
-                         uint64_t start,
-                         uint64_t end,
-                         KnownCode found[MOST_KNOWN_CODE])
+sysprof_code_patterns_find (ElfImage *image,
+                            uint64_t start,
+                            uint64_t end,
+                            CodeMatch found[MOST_CODE_MATCHES])
 {
-  uint64_t at = start, place;
+  uint64_t at = start, address;
   size_t n = 0, size;
 
   n += find_stubs (image, start, end, &found[n]);
   n += find_entry (image, start, end, &found[n]);
-  while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place, &size))
+  while (n < MOST_CODE_MATCHES && find_sigreturn (image, at, end, &address, &size))
     {
-      at = place + size;
-      /* From the byte before, as a handler's return address is looked up, and with the address behind, at which the call of the
-       * kernel seems to be while it is under way. */
-      found[n++] = (KnownCode){ place > start ? place - 1 : place,
+      at = address + size;
+      /* From one byte before, where a handler's return address is looked up, to the address
+       * after, which is the IP during the system call. */
+      found[n++] = (CodeMatch){ address > start ? address - 1 : address,
                                 at < end && at % 16 != 0 ? at + 1 : at, RULE_SIGNAL };
     }
   qsort (found, n, sizeof *found, compare_places);
@@ -215,7 +219,7 @@ sysprof_known_code_find (ElfImage *image,
 }
 
 bool
-sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start)
+sysprof_code_patterns_is_sigreturn (ElfImage *image, uint64_t start)
 {
   uint8_t code[sizeof sigreturn];
   size_t size;
@@ -225,9 +229,10 @@ sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start)
          memcmp (code, pattern, size) == 0;
 }
 
-/* glibc's __start_context: [endbr64;] mov %rbx, %rsp; …; mov (%rsp), %rdi; test %rdi, %rdi. In between it may ask for a shadow
- * stack. It is aligned, small, and has no instructions of its own for unwinding. Reading a few bytes of each such function
- * costs 3 % of the time that a table takes. */
+/* glibc's __start_context: [endbr64;] mov %rbx, %rsp; …; mov (%rsp), %rdi; test %rdi, %rdi. In
+ * between it may check for a shadow stack. It is aligned, small, and has no call-frame
+ * instructions of its own. Reading a few bytes of each such function takes 3 % of the time for
+ * a table. */
 #define LEAST_CONTEXT_START 20
 #define MOST_CONTEXT_START  96
 
@@ -257,9 +262,9 @@ has_instructions (const Cfi *cfi, const CfiFunction *function)
 }
 
 bool
-sysprof_known_code_is_context_start (ElfImage *image,
-                                     const Cfi *cfi,
-                                     const CfiFunction *function)
+sysprof_code_patterns_is_context_start (ElfImage *image,
+                                        const Cfi *cfi,
+                                        const CfiFunction *function)
 {
   uint64_t size = function->end - function->start;
   uint8_t code[MOST_CONTEXT_START];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/process-files.h"
+/* Keeps one child per user and opens files with that user's rights. Must never open such a
+ * file in this process. */
+
+#include "util/children/process-files.h"
 
 #include "util/autofd.h"
 #include "util/regular-file.h"
@@ -28,7 +31,7 @@ typedef enum
 {
   WANTS_FILE,
   WANTS_COPY,
-  WANTS_STATUS, /* of the file in the envelope that comes along */
+  WANTS_STATUS, /* the status of the file in the envelope */
 } Wanted;
 
 typedef struct
@@ -50,7 +53,8 @@ drop_capabilities (void)
   return syscall (SYS_capset, &header, none) == 0;
 }
 
-/* Errors that are accepted: the kernel has no keyrings, or the seccomp filter of a container forbids them to all its processes. */
+/* Errors that are accepted: the kernel has no keyrings, or the seccomp filter of a container
+ * forbids them to all its processes. */
 static bool
 leave_session_keyring (void)
 {
@@ -58,8 +62,8 @@ leave_session_keyring (void)
          errno == EPERM;
 }
 
-/* An ordinary user cannot change groups, but then each of their processes has the user's own rights, and there is nothing to take on.
- * FALSE with errno. */
+/* An ordinary user cannot change groups. But then each process of that user has the user's own
+ * rights, and nothing has to be changed. FALSE with errno. */
 static bool
 become (const ProcessUser *user)
 {
@@ -82,7 +86,7 @@ become (const ProcessUser *user)
          prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && drop_capabilities ();
 }
 
-/* Receives the user, which the parent sends first. FALSE: the parent has gone. */
+/* Receives the user, which the parent sends first. FALSE: the parent has closed the socket. */
 static bool
 read_user (int socket, int *error)
 {
@@ -176,7 +180,7 @@ clear_user (UserOpener *user)
   *user = (UserOpener){ 0 };
 }
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static UserOpener *
 find_user (ProcessFiles *self, const ProcessUser *user)
 {
@@ -210,7 +214,7 @@ ask (ProcessFiles *self,
   UserOpener *found = find_user (self, user);
   const char *slash = strrchr (request->path, '/');
   uint64_t place =
-      5381; /* of the directory: one that does not answer must not cost the others */
+      5381; /* hash of the directory: a directory that does not answer must not affect others */
 
   *info = (struct stat){ 0 };
   if (found == NULL)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/confined-child.h"
+/* Starts, talks to and ends sandboxed children. A child must not call anything that is unsafe
+ * after fork(). */
 
-#include "util/prepared-children.h"
+#include "util/children/confined-child.h"
+
+#include "util/children/prepared-children.h"
 #include "util/slice.h"
 
 #include <errno.h>
@@ -20,18 +23,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of urgent children: half of a CPU beside ten that compute. */
+/* For urgent children: half of a CPU in competition with ten busy threads. */
 #define NICE      (-10)
 #define NICE_TEXT "-10"
 
-#define LEAVE_MSEC         2000    /* until a child that was killed is left to itself */
-#define LEAVE_STOPPED_MSEC 50      /* where nobody is to wait any more */
-#define NAP_NSEC           1000000 /* between two looks at it */
+#define LEAVE_MSEC         2000    /* until the parent stops waiting for a killed child */
+#define LEAVE_STOPPED_MSEC 50      /* the same, if the caller must not wait any more */
+#define NAP_NSEC           1000000 /* between two checks */
 #define MOST_LEFT          16
 
 #define MOST_PREPARED 8
 
-/* What came in time may be read late: we may have been stopped, or been given no CPU. But so many pieces of it. */
+/* A reply that arrived in time may be read after the deadline, because this process may have
+ * been stopped or preempted: at most this many pieces. */
 #define MOST_LATE 64
 
 #define NSEC_PER_SEC 1000000000
@@ -57,7 +61,7 @@ sysprof_confined_child_read (int socket, void *into, size_t size)
   return true;
 }
 
-/* Of one descriptor. */
+/* Space for one descriptor. */
 typedef union
 {
   struct cmsghdr header;
@@ -106,7 +110,7 @@ send_message (int socket, const void *bytes, size_t size, int fd)
       message.msg_controllen = sizeof control;
     }
 
-  /* The other side has read all before: there is room. */
+  /* The other side has read all earlier messages, so the buffer has space. */
   n = sendmsg (socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   return n >= 0 && (size_t) n == size;
 }
@@ -135,8 +139,9 @@ compare_bytes (const void *a, const void *b)
   return *(const uint8_t *) a - *(const uint8_t *) b;
 }
 
-/* What the C library does once, with calls that are not allowed later: allocating asks for random bytes and counts CPUs,
- * sorting (of more than 1 KiB) asks how much memory there is. */
+/* Some functions of the C library make system calls on first use that the filter forbids later:
+ * malloc() reads random bytes and the number of CPUs, qsort() of more than 1 KiB the size of
+ * the memory. */
 static void
 warm_up (void)
 {
@@ -147,13 +152,15 @@ warm_up (void)
   qsort (unsorted, sizeof unsorted, 1, compare_bytes);
 }
 
-/* Where the kernel shares CPUs among sessions first, what counts is the session's number. */
+/* If the kernel groups tasks by session (autogroup), only the nice value of the session has an
+ * effect. */
 static void
 go_before_others (void)
 {
   int fd = open ("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 
-  (void) setpriority (PRIO_PROCESS, 0, NICE); /* not permitted: it takes longer */
+  /* if it is not permitted, the child is only slower */
+  (void) setpriority (PRIO_PROCESS, 0, NICE);
   sysprof_shorten_slice ();
   if (fd < 0)
     return;
@@ -161,7 +168,8 @@ go_before_others (void)
   close (fd);
 }
 
-/* What a child is to do. It is a copy of us, in which functions lie where they lie here. */
+/* What a child should do. The child is a copy of this process, so function pointers are valid
+ * in it. */
 typedef struct
 {
   ConfinedChildServe serve;
@@ -175,9 +183,9 @@ static void
 leave_parent (int socket)
 {
   forget_siblings ();
-  /* Of its own: what is typed to end the recorder does not end its children before their time. */
+  /* A session of its own, so that ^C does not end it before the recorder. */
   (void) setsid ();
-  /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
+  /* Close all descriptors but the socket: others may be able to sample the whole machine. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
 }
@@ -201,23 +209,24 @@ wait_for_errand (void)
   Errand errand;
 
   if (!sysprof_confined_child_read (0, &errand, sizeof errand))
-    _exit (0); /* nobody took it */
+    _exit (0); /* the parent has not used this child */
   run (&errand);
 }
 
 /* --- the parent --- */
 
-/* *Guarded* by `lock`: children are started and ended by several threads, and what they use is asked for by another. */
+/* Guarded* by `lock`: several threads start and end children, and another one reads their CPU
+ * time. */
 static struct
 {
   pthread_mutex_t lock;
-  pid_t *running; /* 0 where one has ended */
+  pid_t *running; /* 0 = it has ended */
   size_t n_running;
   int64_t ended_nsec;
-  pid_t left[MOST_LEFT]; /* killed, and not waited for yet; 0 = free */
+  pid_t left[MOST_LEFT]; /* killed, but not reaped yet; 0 = free */
 } children = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* 0 where it is no more. */
+/* 0 if the child has ended. */
 static int64_t
 cpu_time_of (pid_t pid)
 {
@@ -229,7 +238,8 @@ cpu_time_of (pid_t pid)
   return (int64_t) used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* The child `was` is `now`: 0 and a child where one is started, a child and 0 where one has ended and is not waited for yet. */
+/* Replaces child `was` in the list by `now`. 0 and a child: it has started. A child and 0: it
+ * is about to be reaped. */
 static void
 account_for (pid_t was, pid_t now)
 {
@@ -271,7 +281,8 @@ sysprof_confined_children_cpu_time (void)
   return nsec;
 }
 
-/* Those left to themselves that have ended since. `pid` is one more; 0 = none. Where there is no room it stays a zombie. */
+/* Reaps killed children that have ended since, and adds `pid` to them; 0 = none. If the list is
+ * full, `pid` stays a zombie. */
 static void
 wait_for_those_left (pid_t pid)
 {
@@ -291,7 +302,8 @@ wait_for_those_left (pid_t pid)
   pthread_mutex_unlock (&children.lock);
 }
 
-/* Forks a child that waits for an errand, where it is given none. 0 where that failed, with errno; `socket` is then -1. */
+/* Forks a child, which waits for an errand if `errand` is NULL. 0 with errno; `socket` is then
+ * -1. */
 static pid_t
 fork_child (const Errand *errand, int *socket)
 {
@@ -330,8 +342,8 @@ now_msec (void)
   return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One that reads from a file system that does not answer does not end until that does: it is left, and waited for when the next
- * child is started. */
+/* A child that reads from a file system that does not answer cannot end before that answers. It
+ * is left alone, and reaped when the next child is started. */
 static void
 wait_for_end (pid_t pid, int64_t patience_msec)
 {
@@ -351,12 +363,12 @@ wait_for_end (pid_t pid, int64_t patience_msec)
   wait_for_those_left (pid);
 }
 
-/* *Owned* by their thread: a confined child ends with the thread that forked it. */
+/* Owned* by their thread: a sandboxed child ends with the thread that forked it. */
 static _Thread_local PreparedChild prepared[MOST_PREPARED];
 static _Thread_local unsigned n_prepared;
 
-/* In a new child, which may start children of its own: those of the parent are not its to use, to wait for or to kill, and another
- * thread may have held the lock when we were forked. */
+/* Called in a new child, which may start its own children. It must not use, reap or kill those
+ * of the parent. Another thread may have held the lock during fork(), so the lock is reset. */
 static void
 forget_siblings (void)
 {
@@ -374,7 +386,7 @@ sysprof_confined_children_prepare (unsigned n)
       pid_t pid = fork_child (NULL, &prepared[n_prepared].socket);
 
       if (pid == 0)
-        return; /* whoever needs it forks, too, and is told */
+        return; /* whoever needs a child forks, and reports the error */
       prepared[n_prepared++].pid = pid;
     }
 }
@@ -400,19 +412,19 @@ static void
 kill_prepared (unsigned i)
 {
   (void) close (prepared[i].socket);
-  (void) kill (prepared[i].pid, SIGKILL); /* it may be gone already */
+  (void) kill (prepared[i].pid, SIGKILL); /* it may have ended already */
 }
 
 void
 sysprof_confined_children_dismiss (void)
 {
   for (unsigned i = 0; i < n_prepared; i++)
-    kill_prepared (i); /* they end while one of them is waited for */
+    kill_prepared (i); /* all end while the first is reaped */
   while (n_prepared > 0)
     wait_for_end (prepared[--n_prepared].pid, LEAVE_MSEC);
 }
 
-/* 0 where there is none. */
+/* 0 = there is none. */
 static pid_t
 take_prepared (const Errand *errand, int *socket)
 {
@@ -426,7 +438,7 @@ take_prepared (const Errand *errand, int *socket)
           *socket = prepared[i].socket;
           return prepared[i].pid;
         }
-      kill_prepared (i); /* somebody ended it */
+      kill_prepared (i); /* somebody has killed it */
       wait_for_end (prepared[i].pid, LEAVE_MSEC);
     }
   return 0;
@@ -464,10 +476,10 @@ void
 sysprof_confined_child_end (ConfinedChild *self)
 {
   if (self->socket >= 0)
-    (void) close (self->socket); /* nothing of value is in flight */
+    (void) close (self->socket); /* no data is in transit that matters */
   if (self->pid > 0)
     {
-      (void) kill (self->pid, SIGKILL); /* it may be gone already */
+      (void) kill (self->pid, SIGKILL); /* it may have ended already */
       account_for (self->pid, 0);
       wait_for_end (self->pid,
                     sysprof_confined_child_is_stopped (self) ? LEAVE_STOPPED_MSEC : LEAVE_MSEC);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/process-user.h"
+/* Reads the user of a process so that user and root directory belong to the same process, even
+ * if its number is reused. */
+
+#include "util/children/process-user.h"
 
 #include "util/autofd.h"
 #include "util/text.h"
@@ -107,7 +110,7 @@ sysprof_process_user_parse (const char *status, size_t size)
 
 /* --- processes --- */
 
-/* The whole text, which is the caller's to free; NULL with errno. */
+/* Returns the complete text, which the caller frees; NULL with errno. */
 static char *
 read_text (int directory, const char *name, size_t *size)
 {
@@ -199,7 +202,7 @@ sysprof_process_user_read (pid_t pid, int *root)
 {
   ProcessUser *self, *again;
   char path[64];
-  /* It stays this process's: when that has ended, nothing can be opened below it. */
+  /* Refers to this process only: after it has ended, nothing can be opened below it. */
   autofd directory = -1;
 
   if (root != NULL)
@@ -219,8 +222,8 @@ sysprof_process_user_read (pid_t pid, int *root)
   if (root == NULL)
     return self;
 
-  /* A user may set up a root directory and then execute a set-user-ID program: that one's rights and this root do not belong
-   * together. */
+  /* A user may set up a root directory and then execute a set-user-ID program, whose rights
+   * must not be combined with that root. */
   *root = openat (directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (*root < 0)
     return self;

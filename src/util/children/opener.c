@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "util/opener.h"
+/* The child that opens files, and the table of directories that did not answer. */
+
+#include "util/children/opener.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE   2000   /* ms for one file: some thousand times as long as it takes */
-#define FIRST_WAIT 10000  /* ms until a place is tried again; then twice as long each time */
+#define PATIENCE   2000   /* ms for one file: about a thousand times the usual duration */
+#define FIRST_WAIT 10000  /* ms until a location is tried again; doubles each time */
 #define MOST_WAIT  600000 /* ms */
 
 typedef struct
 {
-  int32_t error; /* errno; 0 = done */
+  int32_t error; /* errno; 0 = success */
   struct stat info;
 } Answer;
 
@@ -66,7 +68,7 @@ sysprof_opener_serve (int socket, void *request, size_t size, OpenerFunc func)
 
       if (envelope == -1)
         answer.error = errno;
-      /* Before the answer: if that takes for ever, it is this file's fault. */
+      /* Closes before the answer, so that a close() that blocks counts for this file. */
       if (fd >= 0)
         (void) close (fd);
       if (given >= 0)
@@ -80,7 +82,7 @@ sysprof_opener_serve (int socket, void *request, size_t size, OpenerFunc func)
 
 /* --- the parent --- */
 
-/* What a child that has ended took along. */
+/* Prepares the settings of a new child. */
 static void
 prepare_child (Opener *self)
 {
@@ -107,7 +109,7 @@ sysprof_opener_start (Opener *self, ConfinedChildServe serve)
   return false;
 }
 
-/* Where there is room for one more that may have to be given up; NULL = there is none. */
+/* A free entry for a child that may have to be given up; NULL = there is none. */
 static pid_t *
 find_room (Opener *self)
 {
@@ -126,18 +128,18 @@ find_room (Opener *self)
 }
 
 static OpenerShunned *
-find_shunned (Opener *self, uint64_t place)
+find_shunned (Opener *self, uint64_t location)
 {
   for (unsigned i = 0; i < OPENER_MOST_SHUNNED; i++)
-    if (self->shunned[i].until_msec != 0 && self->shunned[i].place == place)
+    if (self->shunned[i].until_msec != 0 && self->shunned[i].location == location)
       return &self->shunned[i];
   return NULL;
 }
 
 static void
-shun (Opener *self, uint64_t place)
+shun (Opener *self, uint64_t location)
 {
-  OpenerShunned *shunned = find_shunned (self, place);
+  OpenerShunned *shunned = find_shunned (self, location);
 
   if (shunned == NULL)
     {
@@ -145,7 +147,7 @@ shun (Opener *self, uint64_t place)
       for (unsigned i = 1; i < OPENER_MOST_SHUNNED; i++)
         if (self->shunned[i].until_msec < shunned->until_msec)
           shunned = &self->shunned[i];
-      *shunned = (OpenerShunned){ .place = place, .msec = FIRST_WAIT / 2 };
+      *shunned = (OpenerShunned){ .location = location, .msec = FIRST_WAIT / 2 };
     }
 
   shunned->msec = shunned->msec * 2 < MOST_WAIT ? shunned->msec * 2 : MOST_WAIT;
@@ -155,13 +157,13 @@ shun (Opener *self, uint64_t place)
 int
 sysprof_opener_ask (Opener *self,
                     ConfinedChildServe serve,
-                    uint64_t place,
+                    uint64_t location,
                     const void *request,
                     size_t size,
                     int given,
                     struct stat *info)
 {
-  const OpenerShunned *shunned = find_shunned (self, place);
+  const OpenerShunned *shunned = find_shunned (self, location);
   int64_t now = sysprof_confined_child_deadline (0);
   pid_t *room;
   Answer answer;
@@ -190,9 +192,9 @@ sysprof_opener_ask (Opener *self,
           errno = ECANCELED;
           return -1;
         }
-      room = find_room (self); /* there was some when it was started */
+      room = find_room (self); /* there was one when the child was started */
       *room = sysprof_confined_child_give_up (&self->child);
-      shun (self, place);
+      shun (self, location);
       errno = ETIMEDOUT;
       return -1;
     }
@@ -205,6 +207,6 @@ sysprof_opener_ask (Opener *self,
 void
 sysprof_opener_clear (Opener *self)
 {
-  sysprof_confined_child_end (&self->child); /* it waits for us */
+  sysprof_confined_child_end (&self->child); /* the child is idle */
   (void) find_room (self);
 }

@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* _Unwind_RaiseException() and its kin have found who catches an exception. They call a function that writes the registers of
- * that frame over those which they have saved in their own, the return address among them, and leave as if their caller had
- * always been the other one:
+/* Recognizes how libgcc transfers control to an exception handler. _Unwind_RaiseException() and
+ * similar functions have found the frame with the handler. They call a function that replaces
+ * the registers that they have saved in their own frame, including the return address, by those
+ * of the handler's frame. Then they leave as if that frame had called them:
  *
- *           lea   -n(%rbp), %rbx        what is known of who catches it
+ *           lea   -n(%rbp), %rbx        the context of the handler's frame
  *           …
  *           mov   %rbx, %rsi
- *           mov   %r15, %rdi            what is known of this frame, which is on the stack as well
+ *           mov   %r15, %rdi            the context of this frame, which is on the stack, too
  *           call  uw_install_context_1
- *           …                           from here on: HANDOVER_CONTEXT
+ *           …                           from here on: EH_RETURN_CONTEXT
  *           mov   (%rbp), %rbp
- *           mov   %rcx, %rsp            HANDOVER_SLOT
- *           pop   %rcx                  HANDOVER_TOP
- *           jmp   *%rcx                 HANDOVER_JUMP
+ *           mov   %rcx, %rsp            EH_RETURN_SLOT
+ *           pop   %rcx                  EH_RETURN_TOP
+ *           jmp   *%rcx                 EH_RETURN_JUMP
  *
- * The rules of the last three instructions are known by their form, which no other code has. From the call on, rules of the
- * compiler are those of a frame that is another one already. */
+ * The rules of the last three instructions are recognized by their form, which no other code
+ * has. After the call, the compiler's rules describe a frame that already belongs to another
+ * function. */
 
-#include "unwind/handover.h"
+#include "unwind/eh-return.h"
 
 #include "bpf/bpf.h"
 #include "unwind/x86.h"
 
 #include <stdlib.h>
 
-#define MOST_FUNCTION 8192 /* bytes; they have less than a thousand */
+#define MOST_FUNCTION 8192 /* bytes; real ones have less than a thousand */
 
-/* As instructions number them. */
+/* Numbers of registers in instructions. */
 #define BX          3u
 #define SI          6u
 #define DI          7u
@@ -38,20 +40,21 @@
 #define REX_B          1u
 #define IS_REX_W(byte) (((byte) &0xf8) == 0x48)
 
-/* Which registers point into the frame: how far below RBP, 0 = not known. */
+/* The registers that point into the frame: the distance below RBP, 0 = unknown. */
 typedef struct
 {
   uint32_t below[N_REGISTERS];
 } Pointers;
 
-/* What a call leaves alone is loaded from memory where the function is left, and nowhere else: behind that code stands more. */
+/* Callee-saved registers are loaded from memory only in the exit code, so other code follows
+ * after such a load. */
 static bool
 is_kept (unsigned number)
 {
   return number == BX || number >= R12;
 }
 
-/* lea -n(%rbp), register; mov register, register; mov or lea of anything else. */
+/* Tracks lea -n(%rbp), register; mov register, register; and other writes to a register. */
 static void
 follow_pointers (Pointers *self, const uint8_t *code, unsigned length)
 {
@@ -71,7 +74,7 @@ follow_pointers (Pointers *self, const uint8_t *code, unsigned length)
         displacement = (int32_t) ((uint32_t) code[3] | (uint32_t) code[4] << 8 |
                                   (uint32_t) code[5] << 16 | (uint32_t) code[6] << 24);
       self->below[reg] =
-          displacement < 0 && displacement >= -(int32_t) RULE_HANDOVER_MOST_OFFSET
+          displacement < 0 && displacement >= -(int32_t) RULE_EH_RETURN_MOST_OFFSET
               ? (uint32_t) -displacement
               : 0;
     }
@@ -83,7 +86,8 @@ follow_pointers (Pointers *self, const uint8_t *code, unsigned length)
     self->below[reg] = 0;
 }
 
-/* The last call with two such pointers before `end`: what it returns to, and the second of them. */
+/* The last call before `end` with two such pointers: its return address, and the second
+ * pointer. */
 static bool
 find_installation (const uint8_t *code,
                    uint64_t start,
@@ -114,7 +118,7 @@ find_installation (const uint8_t *code,
 }
 
 bool
-sysprof_handover_is_exit (const HandoverRow row[3])
+sysprof_eh_return_is_exit (const EhReturnRow row[3])
 {
   uint32_t number = RULE_REG_NUMBER (row[0].rule);
 
@@ -123,35 +127,35 @@ sysprof_handover_is_exit (const HandoverRow row[3])
          row[2].rule == RULE_MAKE (RULE_RA, RULE_REG_FIELD (number, 0), SLOT_UNCHANGED);
 }
 
-/* The four rows; and the address behind the jump, which is `size` bytes long. */
-static Handover
-make_handover (uint64_t start,
-               const HandoverRow exit[3],
-               uint64_t size,
-               uint64_t behind,
-               uint32_t below)
+/* Makes the four rows. Their end is after the jump, which has `size` bytes. */
+static EhReturn
+make_eh_return (uint64_t start,
+                const EhReturnRow exit[3],
+                uint64_t size,
+                uint64_t behind,
+                uint32_t below)
 {
   uint32_t number = RULE_REG_NUMBER (exit[0].rule);
 
-  return (Handover){
+  return (EhReturn){
     .function = start,
     .end = exit[2].address + size,
     .row = {
-      /* From the last byte of the call on, by which its return address is looked up. */
-      { behind - 1, RULE_MAKE_HANDOVER (HANDOVER_CONTEXT, 0, below) },
-      { exit[0].address, RULE_MAKE_HANDOVER (HANDOVER_SLOT, number, 0) },
-      { exit[1].address, RULE_MAKE_HANDOVER (HANDOVER_TOP, 0, 0) },
-      { exit[2].address, RULE_MAKE_HANDOVER (HANDOVER_JUMP, number, 0) },
+      /* From the last byte of the call on, at which its return address is looked up. */
+      { behind - 1, RULE_MAKE_EH_RETURN (EH_RETURN_CONTEXT, 0, below) },
+      { exit[0].address, RULE_MAKE_EH_RETURN (EH_RETURN_SLOT, number, 0) },
+      { exit[1].address, RULE_MAKE_EH_RETURN (EH_RETURN_TOP, 0, 0) },
+      { exit[2].address, RULE_MAKE_EH_RETURN (EH_RETURN_JUMP, number, 0) },
     },
   };
 }
 
 bool
-sysprof_handover_find (ElfImage *image,
-                       uint64_t start,
-                       uint64_t end,
-                       const HandoverRow exit[3],
-                       Handover *found)
+sysprof_eh_return_find (ElfImage *image,
+                        uint64_t start,
+                        uint64_t end,
+                        const EhReturnRow exit[3],
+                        EhReturn *found)
 {
   uint64_t behind = 0, jump = exit[2].address;
   X86Instruction instruction;
@@ -169,6 +173,6 @@ sysprof_handover_find (ElfImage *image,
              instruction.kind == X86_JUMP;
   free (code);
   if (is_found)
-    *found = make_handover (start, exit, instruction.length, behind, below);
+    *found = make_eh_return (start, exit, instruction.length, behind, below);
   return is_found;
 }
