@@ -22,11 +22,10 @@
 #define COPY_RING_SIZE  (8 * 1024 * 1024) /* half a second of 1 kHz with 16 KiB of stack each */
 #define ALL_RINGS_SIZE  (128 * 1024 * 1024)
 #define LEAST_RING_SIZE (256 * 1024)
-#define MOST_TELLING \
 /* Bytes of the largest mapping, name, fork or exit record, with the longest path. */
-(8 * 1024)
+#define MOST_TELLING (8 * 1024)
 
-    typedef struct
+typedef struct
 {
   int fd;
   bool samples;
