@@ -308,7 +308,7 @@ class OffCpu(Case):
     def wait_until(recorder, nsec):
         """Returns its own report, once a second; 0 before it records."""
         for line in iter(recorder.process.stderr.readline, b""):
-            if line.startswith(b"{") and json.loads(line)["time"] >= nsec:
+            if line.startswith(b"{") and json.loads(line).get("time", 0) >= nsec:
                 return
         raise AssertionError("the recorder ended")
 

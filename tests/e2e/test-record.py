@@ -132,7 +132,7 @@ class Ending(Case):
         recorder = self.recorder("-p", target.pid, "--json-status", self.path("x.syscap"))
         # READY is not printed for a single process; its first status line shows that it runs.
         line = recorder.process.stderr.readline()
-        while not line.startswith(b"{"):
+        while not line.startswith(b'{"time"'):
             self.assertTrue(line, "the recorder ended")
             line = recorder.process.stderr.readline()
         target.stdin.close()
