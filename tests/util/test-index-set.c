@@ -188,8 +188,7 @@ test_takes_little_memory (void)
 
       naive_choose (naive, random, &kinds[i]);
       set = sysprof_index_set_new (naive->index, naive->n);
-      g_assert_cmpuint (memory_of (set), <,
-                        MIN (naive->n * 4, RANGE / 8) + 8192);
+      g_assert_cmpuint (memory_of (set), <, MIN (naive->n * 4, RANGE / 8) + 8192);
     }
   naive_free (naive);
 }
