@@ -226,7 +226,8 @@ open_system_event (PerfSession *self, SessionCpu *cpu)
 }
 
 /* FALSE with errno if no task's events could be opened. ESRCH, for an exited task, is reported
- * only if no task had another error. */
+ * only if no task had another error, and the refusal of a task only if sampling failed for no
+ * other task. */
 static bool
 open_task_events (PerfSession *self, SessionCpu *cpu)
 {
@@ -248,7 +249,9 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
         any = true;
       else if (errno != ESRCH)
         {
-          reason = errno;
+          /* A task that refuses every event does not explain why sampling failed for the others. */
+          if (fd >= 0 || reason == ESRCH)
+            reason = errno;
           n_refused += errno == EACCES || errno == EPERM;
         }
     }
