@@ -152,7 +152,7 @@ class Command(Case):
                     recorder.send(number)
                 self.assertEqual(recorder.process.wait(), 0)
                 text = recorder.process.stderr.readline()
-                while b"goes on" not in text:
+                while b"continues without" not in text:
                     self.assertTrue(text)
                     text = recorder.process.stderr.readline()
                 self.assertIn(b"'cat' (process ", text)
@@ -170,7 +170,7 @@ class Command(Case):
         recorder = self.recorder("--exit-status", "-d", "0.1", self.path("x.syscap"), "--", "sh", "-c", "read word; exit $word",
                                  stdin=subprocess.PIPE)
         text = recorder.process.stderr.readline()
-        while b"still runs" not in text:
+        while b"is still running" not in text:
             self.assertTrue(text)
             text = recorder.process.stderr.readline()
         self.assertIsNone(recorder.process.poll())

@@ -132,8 +132,7 @@ mount -t tmpfs none root
 mkdir root/usr root/run root/proc root/etc
 mount --rbind /usr root/usr
 for name in bin lib lib64; do ln -s usr/$name root/$name; done
-printf '[Application]\\nname=org.example.App\\n' >root/facts
-ln -s ../../../facts root/.flatpak-info
+printf '[Application]\\nname=org.example.App\\n' >root/.flatpak-info
 mkfifo root/run/.containerenv
 exec chroot root /usr/bin/sleep 60
 """
