@@ -112,7 +112,7 @@ DEBIAN = Recorder("Debian's sysprof-cli", 'debian')
 
 @functools.cache
 def have_perf():
-    """Told once, when it is missing or of no use."""
+    """MappingEvents once, when it is missing or of no use."""
     if not shutil.which('perf'):
         print('   perf is not installed: nothing of it is measured; on Debian: apt-get install linux-perf')
         return False

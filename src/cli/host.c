@@ -9,7 +9,7 @@
 
 #include "cli/host.h"
 
-#include "cli/far-words.h"
+#include "cli/shell-quoting.h"
 #include "cli/output.h"
 #include "cli/results.h"
 #include "cli/service-manager.h"
@@ -404,8 +404,8 @@ dup_far_command (const CliOptions *options, const char *token)
   g_autofree char *far_end = g_strdup_printf ("--far-end=%s", token);
 
   sysprof_cli_append_shell_word (line, far_end);
-  for (size_t i = 0; options->far_words[i] != NULL; i++)
-    sysprof_cli_append_shell_word (line, options->far_words[i]);
+  for (size_t i = 0; options->remote_words[i] != NULL; i++)
+    sysprof_cli_append_shell_word (line, options->remote_words[i]);
   g_string_append (line, " -o -");
   if (options->command != NULL)
     g_string_append (line, " --");

@@ -7,7 +7,7 @@
 
 #include "cli/options.h"
 
-#include "cli/far-words.h"
+#include "cli/shell-quoting.h"
 #include "cli/numbers.h"
 #include "util/util.h"
 
@@ -189,7 +189,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
       return FALSE;
     }
   if (o->host != NULL)
-    o->far_words = sysprof_cli_words_of_options (sections, not_for_there);
+    o->remote_words = sysprof_cli_words_of_options (sections, not_for_there);
   if (raw->completion != NULL)
     {
       static const char *const ways[] = { "auto",          "tables", "copy",
@@ -528,7 +528,7 @@ sysprof_cli_options_clear (CliOptions *o)
 {
   g_strfreev (o->files);
   g_free (o->host);
-  g_strfreev (o->far_words);
+  g_strfreev (o->remote_words);
   g_free (o->far_end);
   g_free (o->output);
   g_strfreev (o->command);

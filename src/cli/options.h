@@ -22,7 +22,7 @@ typedef struct
   /* another machine */
   char *host; /* [USER@]HOST that records, or NULL: this machine */
   char **
-      far_words; /* NULL-terminated options for the remote sysprof-cli; NULL without `host` */
+      remote_words; /* NULL-terminated options for the remote sysprof-cli; NULL without `host` */
   char *far_end; /* this process is the remote end: the token before each status; otherwise NULL */
 
   /* the capture */

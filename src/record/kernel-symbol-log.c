@@ -26,7 +26,7 @@ typedef struct
   int64_t begin; /* ns; 0 = before the recording */
   int64_t end;   /* ns; 0 = after the recording */
   const char *name;
-} Life;
+} SymbolLifetime;
 
 void
 sysprof_kernel_symbol_log_clear (KernelSymbolLog *self)
@@ -93,16 +93,16 @@ compare_events (const void *a, const void *b)
 static GArray *
 list_lives (KernelSymbolLog *self)
 {
-  GArray *lives = g_array_new (FALSE, FALSE, sizeof (Life));
-  Life *open = NULL; /* the last, while it has no end */
+  GArray *lifetimes = g_array_new (FALSE, FALSE, sizeof (SymbolLifetime));
+  SymbolLifetime *open = NULL; /* the last, while it has no end */
 
   if (self->events == NULL)
-    return lives;
+    return lifetimes;
   g_array_sort (self->events, compare_events);
   for (guint i = 0; i < self->events->len; i++)
     {
       const Event *event = &g_array_index (self->events, Event, i);
-      Life life = { event->address, event->size, event->time, 0, event->name };
+      SymbolLifetime lifetime = { event->address, event->size, event->time, 0, event->name };
 
       if (open != NULL && open->address == event->address)
         {
@@ -115,45 +115,45 @@ list_lives (KernelSymbolLog *self)
         }
       else if (event->is_gone)
         {
-          life.begin = 0;
-          life.end = event->time;
+          lifetime.begin = 0;
+          lifetime.end = event->time;
         }
-      g_array_append_val (lives, life);
-      open = event->is_gone ? NULL : &g_array_index (lives, Life, lives->len - 1);
+      g_array_append_val (lifetimes, lifetime);
+      open = event->is_gone ? NULL : &g_array_index (lifetimes, SymbolLifetime, lifetimes->len - 1);
     }
-  return lives;
+  return lifetimes;
 }
 
 GString *
 sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self)
 {
-  g_autoptr (GArray) lives = list_lives (self);
+  g_autoptr (GArray) lifetimes = list_lives (self);
   GString *text;
 
-  if (lives->len == 0)
+  if (lifetimes->len == 0)
     return NULL;
   text = g_string_new (NULL);
-  for (guint i = 0; i < lives->len; i++)
+  for (guint i = 0; i < lifetimes->len; i++)
     {
-      const Life *life = &g_array_index (lives, Life, i);
+      const SymbolLifetime *lifetime = &g_array_index (lifetimes, SymbolLifetime, i);
 
       g_string_append_printf (text, "%" PRIx64 " %" PRIx32 " %" PRId64 " %" PRId64 " %s\n",
-                              life->address, life->size, life->begin, life->end, life->name);
+                              lifetime->address, lifetime->size, lifetime->begin, lifetime->end, lifetime->name);
     }
   return text;
 }
 
-/* The addresses in /proc/kallsyms that are also in `lives`. */
+/* The addresses in /proc/kallsyms that are also in `lifetimes`. */
 static GHashTable *
-find_listed (const GArray *lives, const GByteArray *kallsyms)
+find_listed (const GArray *lifetimes, const GByteArray *kallsyms)
 {
   g_autoptr (GHashTable) wanted = g_hash_table_new (g_int64_hash, g_int64_equal);
   GHashTable *listed = g_hash_table_new (g_int64_hash, g_int64_equal);
   Text text = { (const char *) kallsyms->data, (const char *) kallsyms->data + kallsyms->len };
   Text line;
 
-  for (guint i = 0; i < lives->len; i++)
-    (void) g_hash_table_add (wanted, &g_array_index (lives, Life, i).address);
+  for (guint i = 0; i < lifetimes->len; i++)
+    (void) g_hash_table_add (wanted, &g_array_index (lifetimes, SymbolLifetime, i).address);
   while (kallsyms->len > 0 && sysprof_text_next_line (&text, &line))
     {
       uint64_t address;
@@ -169,19 +169,19 @@ find_listed (const GArray *lives, const GByteArray *kallsyms)
 void
 sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsyms)
 {
-  g_autoptr (GArray) lives = list_lives (self);
-  g_autoptr (GHashTable) listed = find_listed (lives, kallsyms);
+  g_autoptr (GArray) lifetimes = list_lives (self);
+  g_autoptr (GHashTable) listed = find_listed (lifetimes, kallsyms);
   g_autoptr (GString) text = g_string_new (NULL);
 
-  for (guint i = 0; i < lives->len; i++)
+  for (guint i = 0; i < lifetimes->len; i++)
     {
-      const Life *life = &g_array_index (lives, Life, i);
+      const SymbolLifetime *lifetime = &g_array_index (lifetimes, SymbolLifetime, i);
 
       /* Code that was unloaded between the last event and the reading of the list has no end
        * time. */
-      if (life->end != 0 || !g_hash_table_contains (listed, &life->address))
-        g_string_append_printf (text, "%016" PRIx64 " t %s\t[bpf]\n", life->address,
-                                life->name);
+      if (lifetime->end != 0 || !g_hash_table_contains (listed, &lifetime->address))
+        g_string_append_printf (text, "%016" PRIx64 " t %s\t[bpf]\n", lifetime->address,
+                                lifetime->name);
     }
   g_byte_array_append (kallsyms, (const uint8_t *) text->str, (guint) text->len);
 }

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "record/late-frames.h"
+#include "record/tail-frames.h"
 #include "record/output.h"
 #include "record/pump.h"
 
@@ -41,7 +41,7 @@ struct Pump
   ThreadNames thread_names;
   Unwinder *unwinder;        /* borrowed; NULL = none */
   PinnedFiles *pinned_files; /* NULL = none */
-  LateFrames *late_frames;   /* NULL until the first such frame */
+  TailFrames *tail_frames;   /* NULL until the first such frame */
   int64_t begin;             /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;

@@ -43,7 +43,7 @@ get_size (Pump *self)
 {
   uint64_t size = sysprof_capture_writer_get_size (self->writer);
 
-  return self->late_frames != NULL ? size + sysprof_late_frames_get_size (self->late_frames)
+  return self->tail_frames != NULL ? size + sysprof_tail_frames_get_size (self->tail_frames)
                                    : size;
 }
 
@@ -52,7 +52,7 @@ get_n_frames (Pump *self)
 {
   uint64_t n = sysprof_capture_writer_get_n_frames (self->writer);
 
-  return self->late_frames != NULL ? n + sysprof_late_frames_get_n_frames (self->late_frames)
+  return self->tail_frames != NULL ? n + sysprof_tail_frames_get_n_frames (self->tail_frames)
                                    : n;
 }
 
@@ -173,25 +173,25 @@ typedef struct
 {
   char *key;
   char *reason;
-} Lack;
+} MissingFeature;
 
 static void
-free_lack (Lack *lack)
+free_missing_feature (MissingFeature *missing)
 {
-  g_free (lack->key);
-  g_free (lack->reason);
-  g_free (lack);
+  g_free (missing->key);
+  g_free (missing->reason);
+  g_free (missing);
 }
 
 static void
 write_lack (Pump *self, void *data)
 {
-  Lack *lack = data;
+  MissingFeature *missing = data;
 
   /* The writer reports a full disk at its next flush. */
   (void) sysprof_capture_writer_add_metadata (self->writer, sysprof_pump_now (), -1, -1,
-                                              lack->key, lack->reason, -1);
-  free_lack (lack);
+                                              missing->key, missing->reason, -1);
+  free_missing_feature (missing);
 }
 
 /* The call is queued until the recording starts, because no frame may be older than the start
@@ -199,12 +199,12 @@ write_lack (Pump *self, void *data)
 void
 sysprof_pump_note_lack (Pump *self, const char *name, const char *reason)
 {
-  Lack *lack = g_new0 (Lack, 1);
+  MissingFeature *missing = g_new0 (MissingFeature, 1);
 
-  lack->key = g_strdup_printf ("org.gnome.sysprof.lacks.%s", name);
-  lack->reason = g_strdup (reason);
-  if (!sysprof_pump_try_invoke (self, write_lack, lack))
-    free_lack (lack);
+  missing->key = g_strdup_printf ("org.gnome.sysprof.lacks.%s", name);
+  missing->reason = g_strdup (reason);
+  if (!sysprof_pump_try_invoke (self, write_lack, missing))
+    free_missing_feature (missing);
 }
 
 void
@@ -467,8 +467,8 @@ flush_tick (Pump *self, int64_t now, void *data)
 {
   write_own_counters (self, now);
   sysprof_output_flush (self->output);
-  if (self->late_frames != NULL)
-    sysprof_late_frames_flush (self->late_frames);
+  if (self->tail_frames != NULL)
+    sysprof_tail_frames_flush (self->tail_frames);
   publish_status (self, now);
   self->events.second (self->events_data);
 }
@@ -554,10 +554,10 @@ append_instruments (Pump *self)
 }
 
 static void
-lose_late_frames (Pump *self)
+lose_tail_frames (Pump *self)
 {
   uint64_t n =
-      self->late_frames != NULL ? sysprof_late_frames_get_n_frames (self->late_frames) : 0;
+      self->tail_frames != NULL ? sysprof_tail_frames_get_n_frames (self->tail_frames) : 0;
 
   if (n == 0)
     return;
@@ -572,16 +572,16 @@ lose_late_frames (Pump *self)
 
 /* Also runs if the user skips symbols, because these frames were recorded before. */
 static void
-append_late_frames (Pump *self)
+append_tail_frames (Pump *self)
 {
-  LateFrames *late_frames = g_steal_pointer (&self->late_frames);
+  TailFrames *tail_frames = g_steal_pointer (&self->tail_frames);
   g_autoptr (GError) error = NULL;
   uint64_t n_lost;
 
-  if (late_frames == NULL)
+  if (tail_frames == NULL)
     return;
 
-  n_lost = sysprof_late_frames_append_to (late_frames, self->writer, &error);
+  n_lost = sysprof_tail_frames_append_to (tail_frames, self->writer, &error);
   if (n_lost > 0)
     {
       sysprof_pump_add_lost (self, LOST_OTHERS, n_lost);
@@ -591,7 +591,7 @@ append_late_frames (Pump *self)
                                          : "their temporary file cannot be "
                                            "read back.");
     }
-  sysprof_late_frames_free (late_frames);
+  sysprof_tail_frames_free (tail_frames);
 }
 
 static void
@@ -671,10 +671,10 @@ finish (Pump *self, bool augments)
       sysprof_pump_run_invoked (self);
       write_final_accounts (self);
       append_instruments (self);
-      append_late_frames (self);
+      append_tail_frames (self);
     }
   else
-    lose_late_frames (self);
+    lose_tail_frames (self);
 
   if (!sysprof_output_finish (self->output, self->begin, self->end, &error))
     sysprof_pump_fail (self, g_steal_pointer (&error));
@@ -761,7 +761,7 @@ sysprof_pump_free (Pump *self)
 
   sysprof_pump_close_sources (self);
   sysprof_autofd_close (&self->program_fd);
-  sysprof_late_frames_free (self->late_frames);
+  sysprof_tail_frames_free (self->tail_frames);
   sysprof_output_free (self->output);
   sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
@@ -827,15 +827,15 @@ sysprof_pump_get_writer (Pump *self)
 SysprofCaptureWriter *
 sysprof_pump_get_late_writer (Pump *self, GError **error)
 {
-  if (self->late_frames == NULL)
-    self->late_frames = sysprof_late_frames_new (error);
-  return self->late_frames != NULL ? sysprof_late_frames_get_writer (self->late_frames) : NULL;
+  if (self->tail_frames == NULL)
+    self->tail_frames = sysprof_tail_frames_new (error);
+  return self->tail_frames != NULL ? sysprof_tail_frames_get_writer (self->tail_frames) : NULL;
 }
 
 bool
 sysprof_pump_has_late_room (Pump *self)
 {
-  return self->late_frames == NULL || sysprof_late_frames_has_room (self->late_frames);
+  return self->tail_frames == NULL || sysprof_tail_frames_has_room (self->tail_frames);
 }
 
 Privilege *

@@ -350,7 +350,7 @@ sysprof_spawnable_set_flags (SysprofSpawnable *self, GSubprocessFlags flags)
 
 /* The launcher takes ownership of descriptors, so it gets duplicates. */
 static bool
-hand_over_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **error)
+pass_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **error)
 {
   for (guint i = 0; i < self->fds->len; i++)
     {
@@ -423,7 +423,7 @@ sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
                                      self->environ_ != NULL ? self->environ_ : no_environment);
   if (self->cwd != NULL)
     g_subprocess_launcher_set_cwd (launcher, self->cwd);
-  if (!hand_over_fds (self, launcher, error))
+  if (!pass_fds (self, launcher, error))
     return NULL;
 
   subprocess =

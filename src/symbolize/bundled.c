@@ -13,7 +13,7 @@
 #include "symbolize/symbolizer.h"
 
 #include "symbolize/packed-table.h"
-#include "symbolize/passing-code.h"
+#include "symbolize/transient-kernel-symbols.h"
 #include "symbolize/symbol-table.h"
 
 #include <stdlib.h>
@@ -602,7 +602,7 @@ resolve (Symbolization *self, GError **error)
 
   /* These names depend on the time, which the table cannot express. */
   if (self->options->kernel_symbols == NULL)
-    sysprof_name_passing_code (self);
+    sysprof_name_transient_kernel_symbols (self);
   sysprof_parallel_ranges (2, 1, read_brought, &brought);
   if (brought.has_table && !sysprof_progress_is_cancelled (self->progress))
     use_table (self, &brought.table);

@@ -194,7 +194,7 @@ find_splits (const Symbolization *self,
 static ElfStatus
 ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
 {
-  return sysprof_remembered_elf_resolve_lines (&parser->elf, addresses != NULL,
+  return sysprof_elf_cache_resolve_lines (&parser->elf, addresses != NULL,
                                                addresses != NULL ? addresses : batch->offsets,
                                                batch->n_offsets, lines);
 }

@@ -61,7 +61,7 @@ sysprof_elf_parser_open (ElfParser *self,
   ElfStatus status;
 
   if (self->is_open && is_same_file (info, &self->open_file) &&
-      sysprof_remembered_elf_is_open (&self->elf))
+      sysprof_elf_cache_is_open (&self->elf))
     {
       if (self->reader != reader)
         self->reader = READER_NOBODY; /* it is looked for near both places */
@@ -78,7 +78,7 @@ sysprof_elf_parser_open (ElfParser *self,
       self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
       self->elf.sandbox.stop_fd = self->opener.stop_fd;
     }
-  status = sysprof_remembered_elf_open (&self->elf, envelope, info, self->is_for_lines, facts);
+  status = sysprof_elf_cache_open (&self->elf, envelope, info, self->is_for_lines, facts);
   if (status == ELF_SKIPPED)
     note_skipped (self, path);
   self->is_open = status == ELF_OK;
@@ -152,7 +152,7 @@ judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *p
     {
       self->has_started_again = true;
       self->is_open = !sysprof_confined_child_is_stopped (&self->elf.sandbox) &&
-                      sysprof_remembered_elf_start_again (&self->elf, &facts);
+                      sysprof_elf_cache_start_again (&self->elf, &facts);
       if (!self->is_open)
         return status; /* the main file failed, or the caller canceled */
       self->facts = facts;
@@ -173,7 +173,7 @@ sysprof_elf_parser_add_debug (ElfParser *self,
 
   if (!may_add (self, info, path))
     return ELF_GIVEN_UP;
-  status = sysprof_remembered_elf_add_debug (&self->elf, envelope, info, &self->facts);
+  status = sysprof_elf_cache_add_debug (&self->elf, envelope, info, &self->facts);
   self->has_debug = status == ELF_OK;
   if (status == ELF_OK)
     {
@@ -193,7 +193,7 @@ sysprof_elf_parser_add_supplement (ElfParser *self,
 
   if (!may_add (self, info, path))
     return ELF_GIVEN_UP;
-  status = sysprof_remembered_elf_add_supplement (&self->elf, envelope, info);
+  status = sysprof_elf_cache_add_supplement (&self->elf, envelope, info);
   if (status == ELF_OK)
     {
       g_free (self->supplement_path);
@@ -223,7 +223,7 @@ sysprof_elf_parser_add_package (ElfParser *self,
 {
   if (self->has_started_again || !may_add (self, info, path))
     return ELF_GIVEN_UP;
-  return note_split (self, sysprof_remembered_elf_add_package (&self->elf, envelope, info),
+  return note_split (self, sysprof_elf_cache_add_package (&self->elf, envelope, info),
                      info, path);
 }
 
@@ -236,7 +236,7 @@ sysprof_elf_parser_add_split (ElfParser *self,
 {
   if (self->has_started_again || !may_add (self, info, path))
     return ELF_GIVEN_UP;
-  return note_split (self, sysprof_remembered_elf_add_split (&self->elf, envelope, info, i),
+  return note_split (self, sysprof_elf_cache_add_split (&self->elf, envelope, info, i),
                      info, path);
 }
 
@@ -279,8 +279,8 @@ sysprof_elf_parser_do_without (ElfParser *self, ElfStatus status)
       sysprof_confined_child_is_stopped (&self->elf.sandbox))
     return false;
 
-  while (!is_back && sysprof_remembered_elf_has_parts (&self->elf))
-    is_back = sysprof_remembered_elf_drop_part (&self->elf, &dropped, &facts);
+  while (!is_back && sysprof_elf_cache_has_parts (&self->elf))
+    is_back = sysprof_elf_cache_drop_part (&self->elf, &dropped, &facts);
   self->is_open = is_back;
   if (!is_back)
     return false;
@@ -339,5 +339,5 @@ sysprof_elf_parser_close (ElfParser *self)
   g_clear_pointer (&self->skipped, g_ptr_array_unref);
   self->is_open = self->has_debug = false;
   sysprof_opener_clear (&self->opener);
-  sysprof_remembered_elf_clear (&self->elf);
+  sysprof_elf_cache_clear (&self->elf);
 }

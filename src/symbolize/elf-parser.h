@@ -7,7 +7,7 @@
 
 #include "symbolize/capture-mounts.h"
 #include "symbolize/file-locator.h"
-#include "symbolize/remembered-elf.h"
+#include "symbolize/elf-cache.h"
 
 /* *Owned* by the thread that symbolizes. */
 typedef struct
@@ -15,7 +15,7 @@ typedef struct
   bool use_sandbox;  /* the parsing child gives up its privileges */
   bool is_for_lines; /* instead of symbols */
   Opener opener;
-  RememberedElf elf;
+  ElfCache elf;
   /* The open file. Files that were mapped under several names, or recorded both with and
    * without build ID, are parsed once. */
   struct stat open_file;

@@ -354,7 +354,7 @@ resolve_names (Symbolization *self,
 
   for (;;)
     {
-      status = sysprof_remembered_elf_resolve (&parser->elf, addresses != NULL, places,
+      status = sysprof_elf_cache_resolve (&parser->elf, addresses != NULL, places,
                                                batch->n_offsets, &answers);
       if (!sysprof_elf_parser_do_without (parser, status))
         break;
@@ -571,7 +571,7 @@ use_open_file (Symbolization *self,
     return true;
 
   *reason =
-      sysprof_remembered_elf_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
+      sysprof_elf_cache_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
   return false;
 }
 

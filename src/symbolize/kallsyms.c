@@ -11,7 +11,7 @@
 
 #include "elf/elf.h"
 #include "symbolize/kernel-parts.h"
-#include "symbolize/passing-code.h"
+#include "symbolize/transient-kernel-symbols.h"
 #include "symbolize/symbol-table.h"
 #include "symbolize/vmlinux.h"
 
@@ -333,7 +333,7 @@ static bool
 resolve (Symbolization *self, GError **error)
 {
   if (self->options->kernel_symbols == NULL)
-    sysprof_name_passing_code (self);
+    sysprof_name_transient_kernel_symbols (self);
   if (has_open_address (self))
     resolve_by_list (self);
   sysprof_vmlinux_resolve (self);

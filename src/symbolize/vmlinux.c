@@ -14,7 +14,7 @@
 #include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
-#include "symbolize/remembered-elf.h"
+#include "symbolize/elf-cache.h"
 #include "symbolize/stop-event.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ typedef struct
   char *modules;
   int root; /* of the sysroot; -1 = our own */
   Opener opener;
-  RememberedElf elf;
+  ElfCache elf;
   bool use_sandbox;
   /* reading a kernel's debug information takes seconds */
   StopEvent stop;
@@ -239,7 +239,7 @@ add_debug_file (Search *self, int root, const char *path)
   autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
 
   return envelope >= 0 &&
-         sysprof_remembered_elf_add_debug (&self->elf, envelope, &info, &self->facts) == ELF_OK;
+         sysprof_elf_cache_add_debug (&self->elf, envelope, &info, &self->facts) == ELF_OK;
 }
 
 static bool
@@ -256,7 +256,7 @@ open_file (Search *self, int root, const char *path)
       self->elf.sandbox.stop_fd = self->opener.stop_fd;
       self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
     }
-  if (sysprof_remembered_elf_open (&self->elf, envelope, &info,
+  if (sysprof_elf_cache_open (&self->elf, envelope, &info,
                                    self->symbolization->lines != NULL ||
                                        self->symbolization->code != NULL,
                                    &self->facts) != ELF_OK)
@@ -388,11 +388,11 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
                               part->base - link_base);
   else if (symbolization->lines != NULL)
     {
-      if (sysprof_remembered_elf_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
+      if (sysprof_elf_cache_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
                                                 &lines) == ELF_OK)
         sysprof_line_collection_add (symbolization, &batch, &lines);
     }
-  else if (sysprof_remembered_elf_resolve (&self->elf, true, addresses, batch.n_offsets,
+  else if (sysprof_elf_cache_resolve (&self->elf, true, addresses, batch.n_offsets,
                                            &answers) == ELF_OK)
     use_answers (symbolization, &batch, &answers);
   sysprof_elf_answers_clear (&answers);
@@ -436,7 +436,7 @@ finish (Search *self)
 {
   g_free (self->modules);
   sysprof_opener_clear (&self->opener);
-  sysprof_remembered_elf_clear (&self->elf);
+  sysprof_elf_cache_clear (&self->elf);
   sysprof_stop_event_clear (&self->stop);
 }
 

@@ -259,7 +259,7 @@ test_stacks_are_the_programs_own (const void *data)
   self->decoder->writer =
       sysprof_capture_writer_new_from_fd (fcntl (fd, F_DUPFD_CLOEXEC, 3), 0);
   self->decoder->log = &log;
-  self->decoder->take_unfinished = sysprof_unwinder_take_unfinished;
+  self->decoder->take_unfinished = sysprof_unwinder_take_pending;
   self->decoder->take_data = unwinder;
   record_samples (self, session, unwinder);
   sysprof_unwinder_stop (unwinder, &status);

@@ -232,7 +232,7 @@ test_words_for_another_machine (void)
 
       parse (&options, cases[i].line, &error);
       g_assert_no_error (error);
-      there = g_strjoinv (" ", options.far_words);
+      there = g_strjoinv (" ", options.remote_words);
       g_assert_cmpstr (there, ==, cases[i].there);
       sysprof_cli_options_clear (&options);
     }

@@ -40,7 +40,7 @@ count_named (const ElfAnswers *answers)
 static ElfStatus
 ask (Fixture *self, ElfAnswers *answers)
 {
-  return sysprof_remembered_elf_resolve (&self->parser.elf, false, self->offset, MOST_OFFSETS,
+  return sysprof_elf_cache_resolve (&self->parser.elf, false, self->offset, MOST_OFFSETS,
                                          answers);
 }
 

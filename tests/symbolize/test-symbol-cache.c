@@ -4,7 +4,7 @@
  * of the test is symbolized, and the cached answers are compared with those of the child that
  * parses. */
 
-#include "symbolize/remembered-elf.h"
+#include "symbolize/elf-cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ tear_down (Fixture *self, const void *data)
 
 typedef struct
 {
-  RememberedElf elf;
+  ElfCache elf;
   ElfFacts facts;
 } Asked;
 
@@ -117,14 +117,14 @@ reopen_program (Asked *self, const char *path, bool is_for_lines)
 
   g_assert_cmpint (fstat (fd, &info), ==, 0);
   g_assert_cmpint (
-      sysprof_remembered_elf_open (&self->elf, envelope, &info, is_for_lines, &self->facts), ==,
+      sysprof_elf_cache_open (&self->elf, envelope, &info, is_for_lines, &self->facts), ==,
       ELF_OK);
 }
 
 static void
 open_program (Asked *self, const char *path, bool has_cache, bool is_for_lines)
 {
-  self->elf = (RememberedElf) REMEMBERED_ELF_INIT;
+  self->elf = (ElfCache) REMEMBERED_ELF_INIT;
   self->elf.cache = has_cache ? sysprof_symbol_cache_new () : NULL;
   reopen_program (self, path, is_for_lines);
 }
@@ -187,17 +187,17 @@ ask (const char *path,
   open_program (&asked, path, has_cache, is_for_lines);
   if (is_for_lines)
     g_assert_cmpint (
-        sysprof_remembered_elf_resolve_lines (&asked.elf, false, offsets, n, &lines), ==,
+        sysprof_elf_cache_resolve_lines (&asked.elf, false, offsets, n, &lines), ==,
         ELF_OK);
   else
-    g_assert_cmpint (sysprof_remembered_elf_resolve (&asked.elf, false, offsets, n, &names), ==,
+    g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, false, offsets, n, &names), ==,
                      ELF_OK);
   text = is_for_lines ? describe_lines (&lines) : describe_names (&names);
   if (was_asked != NULL)
     *was_asked = asked.elf.sandbox.pid != 0;
   sysprof_elf_answers_clear (&names);
   sysprof_elf_lines_clear (&lines);
-  sysprof_remembered_elf_clear (&asked.elf);
+  sysprof_elf_cache_clear (&asked.elf);
   return text;
 }
 
@@ -237,7 +237,7 @@ can_be_asked (Fixture *self, bool is_for_lines)
   Asked asked;
 
   open_program (&asked, self->program, false, is_for_lines);
-  sysprof_remembered_elf_clear (&asked.elf);
+  sysprof_elf_cache_clear (&asked.elf);
   if (is_for_lines && !asked.facts.has_lines)
     g_test_skip ("the program has no debug information");
   return !is_for_lines || asked.facts.has_lines;
@@ -267,13 +267,13 @@ ask_addresses (Fixture *self, const uint64_t *addresses, size_t n, const char *e
   asked.elf.cache = sysprof_symbol_cache_new ();
   asked.elf.is_by_address = true;
   reopen_program (&asked, self->program, false);
-  g_assert_cmpint (sysprof_remembered_elf_resolve (&asked.elf, true, addresses, n, &names), ==,
+  g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, true, addresses, n, &names), ==,
                    ELF_OK);
   text = describe_names (&names);
   g_assert_cmpstr (text, ==, expected);
   was_asked = asked.elf.sandbox.pid != 0;
   sysprof_elf_answers_clear (&names);
-  sysprof_remembered_elf_clear (&asked.elf);
+  sysprof_elf_cache_clear (&asked.elf);
   return was_asked;
 }
 
@@ -289,7 +289,7 @@ test_addresses_are_kept_apart (Fixture *self, const void *data)
 
   open_program (&asked, self->program, false, false);
   g_assert_cmpint (
-      sysprof_remembered_elf_resolve (&asked.elf, false, self->offset, self->n, &names), ==,
+      sysprof_elf_cache_resolve (&asked.elf, false, self->offset, self->n, &names), ==,
       ELF_OK);
   /* Some are in no segment. */
   for (size_t i = 0; i < self->n; i++)
@@ -302,7 +302,7 @@ test_addresses_are_kept_apart (Fixture *self, const void *data)
   expected = describe_names (&names);
   g_assert_cmpuint (n, >, 10);
   sysprof_elf_answers_clear (&names);
-  sysprof_remembered_elf_clear (&asked.elf);
+  sysprof_elf_cache_clear (&asked.elf);
 
   assert_answers (self, false, self->n, true);
   g_assert_true (ask_addresses (self, addresses, n, expected));
@@ -498,7 +498,7 @@ test_child_for_each_owner (Fixture *self, const void *data)
   g_assert_cmpint (chown (other, 65534, 65534), ==, 0);
   reopen_program (&asked, other, false);
   g_assert_cmpint (asked.elf.sandbox.pid, !=, first);
-  sysprof_remembered_elf_clear (&asked.elf);
+  sysprof_elf_cache_clear (&asked.elf);
 }
 
 /* --- files that change --- */

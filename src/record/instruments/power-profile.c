@@ -11,7 +11,7 @@
 #include "record/bus-address.h"
 #include "record/bus.h"
 #include "record/instrument.h"
-#include "record/last-words.h"
+#include "record/deferred-bus-message.h"
 #include "record/pump-private.h"
 #include "util/util.h"
 
@@ -53,7 +53,7 @@ struct _SysprofPowerProfile
   char *address;    /* of the bus */
   char *holding;    /* unique bus name of the service that holds it for us; NULL = not held */
   char *before;     /* the profile that was active before; NULL = not requested */
-  LastWords *last_words; /* the message that restores the profile */
+  DeferredBusMessage *restore_message; /* the message that restores the profile */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofPowerProfile, sysprof_power_profile)
@@ -169,7 +169,7 @@ was_set (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
   self->is_set = self->is_settled = error == NULL;
   if (error == NULL)
     return;
-  g_clear_pointer (&self->last_words, sysprof_last_words_take_back);
+  g_clear_pointer (&self->restore_message, sysprof_deferred_bus_message_cancel);
   refused (self, error);
 }
 
@@ -193,8 +193,8 @@ set_what_is_wanted (Bus *bus, GDBusMessage *reply, const GError *error, void *da
     }
 
   back = new_set_call (self, self->before);
-  self->last_words = sysprof_last_words_new (self->address, back, &cause);
-  if (self->last_words == NULL)
+  self->restore_message = sysprof_deferred_bus_message_new (self->address, back, &cause);
+  if (self->restore_message == NULL)
     refused (self, cause);
   else
     sysprof_bus_call (self->bus, new_set_call (self, self->id), -1, was_set, self);
@@ -333,7 +333,7 @@ was_set_back (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
 
   self->is_answered = true;
   if (error == NULL)
-    g_clear_pointer (&self->last_words, sysprof_last_words_take_back);
+    g_clear_pointer (&self->restore_message, sysprof_deferred_bus_message_cancel);
 }
 
 static void
@@ -370,7 +370,7 @@ sysprof_power_profile_stop (SysprofInstrument *instrument, Pump *pump)
       (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + STOP_NSEC, is_answered, self);
     }
   /* Restoring failed, or it is unknown whether the profile was set. */
-  g_clear_pointer (&self->last_words, sysprof_last_words_say);
+  g_clear_pointer (&self->restore_message, sysprof_deferred_bus_message_send);
   sysprof_bus_detach (self->bus);
   g_clear_pointer (&self->bus, sysprof_bus_close);
 }

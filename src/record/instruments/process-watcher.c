@@ -20,7 +20,7 @@
 #include "record/instruments/process-watcher.h"
 
 #include "capture/capture.h"
-#include "record/container-facts.h"
+#include "record/container-ids.h"
 #include "record/jit-files.h"
 #include "record/module-sections.h"
 #include "record/perf/feed.h"
@@ -58,7 +58,7 @@ struct _SysprofProcessWatcher
   /* inode → GArray of OverlayLayer, or NULL: the mount namespaces whose mount table has been
    * written. */
   GHashTable *mount_namespaces;
-  ContainerFacts facts;
+  ContainerIds facts;
   JitFiles jit_files;
   char *text; /* [text_size] the file read last */
   size_t text_size;
@@ -372,7 +372,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
   add_root (pump, pid, time);
   mounts = add_namespaces (self, pump, pid, time);
   add_mount_table (self, pump, pid, time, mounts);
-  sysprof_container_facts_ask (&self->facts, pid, time, mounts);
+  sysprof_container_ids_request (&self->facts, pid, time, mounts);
 }
 
 /* Kernel events have already reported mappings, name and parent. */
@@ -393,7 +393,7 @@ add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProce
     add_layers (pump, process->pid, process->time, layers);
   else if (mounts != 0)
     add_mount_table (self, pump, process->pid, process->time, mounts);
-  sysprof_container_facts_ask (&self->facts, process->pid, process->time, mounts);
+  sysprof_container_ids_request (&self->facts, process->pid, process->time, mounts);
 }
 
 /* --- the phases --- */
@@ -505,7 +505,7 @@ sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
   if (self->feed.session != NULL)
     sysprof_perf_session_enable (self->feed.session);
 
-  sysprof_container_facts_init (&self->facts, pump);
+  sysprof_container_ids_init (&self->facts, pump);
   sysprof_jit_files_init (&self->jit_files, pump);
   add_mounts (self, pump);
   self->to_read = list_processes_to_read (pump);
@@ -522,7 +522,7 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   (void) read_running_processes (pump, INT64_MAX, self);
   read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
   sysprof_jit_files_take_log (&self->jit_files);
-  sysprof_container_facts_finish (&self->facts);
+  sysprof_container_ids_finish (&self->facts);
 }
 
 static void

@@ -277,7 +277,7 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
     }
 
   self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
-  self->request.session.tells_inodes = sysprof_unwinder_get_told (self->unwinder) != NULL;
+  self->request.session.tells_inodes = sysprof_unwinder_get_mapping_events (self->unwinder) != NULL;
   return true;
 }
 
@@ -636,7 +636,7 @@ write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without
 }
 
 static void
-hand_over_pinned_files (SysprofSampler *self, Pump *pump)
+pass_pinned_files (SysprofSampler *self, Pump *pump)
 {
   PinnedFiles *kept = sysprof_unwinder_steal_pinned_files (self->unwinder);
   unsigned n_let_go = kept != NULL ? sysprof_pinned_files_get_n_released (kept) : 0;
@@ -662,7 +662,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   sysprof_unwinder_stop (self->unwinder, &status);
   sysprof_unwinder_write_finished (self->unwinder, decoder);
   decoder->take_unfinished = NULL;
-  hand_over_pinned_files (self, pump);
+  pass_pinned_files (self, pump);
 
   for (uint32_t i = 0; i < WALK_REASONS; i++)
     if (decoder->n_walks[i] > 0)
@@ -687,8 +687,8 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            status.use.n_refused);
   g_debug ("Unwinder: %" G_GUINT64_FORMAT " pending samples, %" G_GUINT64_FORMAT " "
            "completed, %" G_GUINT64_FORMAT " rejected",
-           status.unfinished.n_taken, status.unfinished.n_finished,
-           status.unfinished.n_refused);
+           status.pending.n_taken, status.pending.n_finished,
+           status.pending.n_refused);
   g_debug ("Unwinder: %" G_GUINT64_FORMAT " copies, %" G_GUINT64_FORMAT
            " forwarded, %" G_GUINT64_FORMAT " rejected, %.0f ms of CPU time of the workers",
            status.copies.n_taken, status.copies.n_handed_on, status.copies.n_refused,
@@ -825,7 +825,7 @@ rings_drained (int64_t until, void *data)
 
   sysprof_unwinder_note_drained (self->unwinder);
   if (tells_unwinder (self))
-    sysprof_told_drained (until, sysprof_unwinder_get_told (self->unwinder));
+    sysprof_mapping_events_drained (until, sysprof_unwinder_get_mapping_events (self->unwinder));
 }
 
 /* --- the instrument --- */
@@ -859,7 +859,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
     {
       if (self->request.session.walker != NULL)
         sysprof_pump_set_unwinder (pump, self->unwinder);
-      decoder->take_unfinished = sysprof_unwinder_take_unfinished;
+      decoder->take_unfinished = sysprof_unwinder_take_pending;
       decoder->take_data = self->unwinder;
       decoder->drained = rings_drained;
       decoder->drained_data = self;
@@ -867,8 +867,8 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
                                         sysprof_perf_session_get_ring_size (session) / 4 * 3);
       if (tells_unwinder (self))
         {
-          decoder->tell = sysprof_told_add;
-          decoder->tell_data = sysprof_unwinder_get_told (self->unwinder);
+          decoder->tell = sysprof_mapping_events_add;
+          decoder->tell_data = sysprof_unwinder_get_mapping_events (self->unwinder);
         }
       sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);
       if (self->request.session.walker != NULL && self->request.session.walker->fd < 0)

@@ -342,7 +342,7 @@ take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
       return true;
     }
 
-  sample->reason = WALK_OVERLOAD; /* unless TakeUnfinishedFunc takes it */
+  sample->reason = WALK_OVERLOAD; /* unless TakePendingFunc takes it */
   sample->rest = rest;
   sample->stack = copy.stack;
   sample->is_cut = copy.is_cut;

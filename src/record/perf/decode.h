@@ -63,7 +63,7 @@ typedef void (*DrainedFunc) (int64_t until, void *data);
 
 /* Takes a sample that can be finished later, and copies what it needs. FALSE: the sample is
  * written as it is. */
-typedef bool (*TakeUnfinishedFunc) (const WalkedSample *sample, void *data);
+typedef bool (*TakePendingFunc) (const WalkedSample *sample, void *data);
 
 /* The events of one ring that the kernel throttles now. All zero is a valid empty value. */
 typedef struct
@@ -96,7 +96,7 @@ typedef struct
   UserFilter *filter; /* accept only this user's samples; NULL = all */
   /* Samples contain their cgroup, and this filter accepts some; NULL = they do not. */
   CgroupFilter *cgroups;
-  TakeUnfinishedFunc take_unfinished; /* NULL = not wanted */
+  TakePendingFunc take_unfinished; /* NULL = not wanted */
   void *take_data;
   TellRecordFunc tell; /* NULL = not wanted; otherwise mappings contain inodes */
   void *tell_data;
@@ -126,7 +126,7 @@ typedef struct
   ThrottledEvents *throttled;
 } PerfDecoder;
 
-/* Writes a sample that TakeUnfinishedFunc took. */
+/* Writes a sample that TakePendingFunc took. */
 void sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample);
 
 /* Writes a mapping again when its build ID is known. `record` is the original record, read on

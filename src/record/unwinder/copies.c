@@ -6,7 +6,7 @@
 
 #include "record/unwinder/copies.h"
 
-#include "record/unwinder/hand-over.h"
+#include "record/unwinder/work-queue.h"
 
 #include <string.h>
 #include <time.h>
@@ -48,13 +48,13 @@ struct CopiedSamples
 {
   const CodeProcesses *processes; /* guarded by `lock` */
   const UnwindMemory *memory;     /* the same */
-  UnfinishedSamples *unfinished;
+  PendingSamples *pending;
   int wake_fd;
   pthread_rwlock_t lock;
-  HandOver free_batches;
-  HandOver sent;
-  HandOver to_walk; /* of Batch; an empty one ends a worker */
-  HandOver results; /* of GByteArray */
+  WorkQueue free_batches;
+  WorkQueue sent;
+  WorkQueue to_walk; /* of Batch; an empty one ends a worker */
+  WorkQueue results; /* of GByteArray */
   Worker *workers[MOST_WORKERS];
   unsigned n_workers;
 
@@ -73,7 +73,7 @@ struct CopiedSamples
 static Batch *
 take_free_batch (CopiedSamples *self)
 {
-  Batch *batch = sysprof_hand_over_try (&self->free_batches);
+  Batch *batch = sysprof_work_queue_try (&self->free_batches);
 
   if (batch == NULL && self->n_batches < MOST_BATCHES)
     {
@@ -92,7 +92,7 @@ sysprof_copied_samples_send (CopiedSamples *self)
 
   if (self->filling == NULL)
     return;
-  sysprof_hand_over_push (&self->sent, g_steal_pointer (&self->filling), false);
+  sysprof_work_queue_push (&self->sent, g_steal_pointer (&self->filling), false);
   (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
 }
 
@@ -131,7 +131,7 @@ sysprof_copied_samples_write (CopiedSamples *self, PerfDecoder *decoder)
 {
   GByteArray *results;
 
-  while ((results = sysprof_hand_over_try (&self->results)) != NULL)
+  while ((results = sysprof_work_queue_try (&self->results)) != NULL)
     {
       for (size_t at = 0; at < results->len;)
         {
@@ -194,14 +194,14 @@ walk_sample (Worker *worker, CopiedSample *copied, GByteArray *results)
       return;
     }
 
-  /* An unfinished sample is unwound from the start. If there are too many of them, write the
+  /* A pending sample is unwound from the start. If there are too many of them, write the
    * addresses that were found. */
   copied->sample.reason = sample.reason;
   copied->sample.kernel = sample.kernel;
   copied->sample.stack = sample.stack;
   copied->sample.rest = &copied->rest;
   copied->sample.user = &copied->rest.ip;
-  if (sysprof_unfinished_samples_add (worker->samples->unfinished, &copied->sample))
+  if (sysprof_pending_samples_add (worker->samples->pending, &copied->sample))
     worker->n_handed_on++;
   else
     add_result (results, &sample);
@@ -216,7 +216,7 @@ run_worker (void *data)
   struct timespec cpu;
   Batch *batch;
 
-  while ((batch = sysprof_hand_over_wait (&self->to_walk))->size > 0)
+  while ((batch = sysprof_work_queue_wait (&self->to_walk))->size > 0)
     {
       GByteArray *results = g_byte_array_sized_new (RESULTS_SIZE);
       uint64_t n_handed_on = worker->n_handed_on;
@@ -228,13 +228,13 @@ run_worker (void *data)
           walk_sample (worker, copied, results);
           at += copied->size;
         }
-      sysprof_hand_over_push (&self->free_batches, batch, false);
-      sysprof_hand_over_push (&self->results, results, false);
+      sysprof_work_queue_push (&self->free_batches, batch, false);
+      sysprof_work_queue_push (&self->results, results, false);
       if (worker->n_handed_on > n_handed_on)
         (void) !write (self->wake_fd, &one, sizeof one);
     }
 
-  sysprof_hand_over_push (&self->free_batches, batch, false);
+  sysprof_work_queue_push (&self->free_batches, batch, false);
   clock_gettime (CLOCK_THREAD_CPUTIME_ID, &cpu);
   worker->cpu_nsec = cpu.tv_sec * INT64_C (1000000000) + cpu.tv_nsec;
   return NULL;
@@ -247,7 +247,7 @@ sysprof_copied_samples_hold (CopiedSamples *self)
 {
   Batch *batch;
 
-  while ((batch = sysprof_hand_over_try (&self->sent)) != NULL)
+  while ((batch = sysprof_work_queue_try (&self->sent)) != NULL)
     g_queue_push_tail (&self->held, batch);
   (void) pthread_rwlock_wrlock (&self->lock);
 }
@@ -259,7 +259,7 @@ sysprof_copied_samples_go_on (CopiedSamples *self)
 
   (void) pthread_rwlock_unlock (&self->lock);
   while ((batch = g_queue_pop_head (&self->held)) != NULL)
-    sysprof_hand_over_push (&self->to_walk, batch, false);
+    sysprof_work_queue_push (&self->to_walk, batch, false);
 }
 
 void
@@ -267,7 +267,7 @@ sysprof_copied_samples_finish (CopiedSamples *self)
 {
   for (unsigned i = 0; i < self->n_workers; i++)
     if (self->workers[i]->thread != NULL)
-      sysprof_hand_over_push (&self->to_walk, g_malloc0 (sizeof (Batch)), false);
+      sysprof_work_queue_push (&self->to_walk, g_malloc0 (sizeof (Batch)), false);
   for (unsigned i = 0; i < self->n_workers; i++)
     if (self->workers[i]->thread != NULL)
       g_thread_join (g_steal_pointer (&self->workers[i]->thread));
@@ -291,7 +291,7 @@ init_lock (pthread_rwlock_t *lock)
 CopiedSamples *
 sysprof_copied_samples_new (const CodeProcesses *processes,
                             const UnwindMemory *memory,
-                            UnfinishedSamples *unfinished,
+                            PendingSamples *pending,
                             int wake_fd,
                             GError **error)
 {
@@ -300,13 +300,13 @@ sysprof_copied_samples_new (const CodeProcesses *processes,
 
   self->processes = processes;
   self->memory = memory;
-  self->unfinished = unfinished;
+  self->pending = pending;
   self->wake_fd = wake_fd;
   init_lock (&self->lock);
-  sysprof_hand_over_init (&self->free_batches);
-  sysprof_hand_over_init (&self->sent);
-  sysprof_hand_over_init (&self->to_walk);
-  sysprof_hand_over_init (&self->results);
+  sysprof_work_queue_init (&self->free_batches);
+  sysprof_work_queue_init (&self->sent);
+  sysprof_work_queue_init (&self->to_walk);
+  sysprof_work_queue_init (&self->results);
   g_queue_init (&self->held);
   n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
   /* One is enough. */
@@ -338,10 +338,10 @@ sysprof_copied_samples_free (CopiedSamples *self)
   for (unsigned i = 0; i < self->n_workers; i++)
     g_free (self->workers[i]);
   g_free (self->filling);
-  sysprof_hand_over_clear (&self->free_batches, g_free);
-  sysprof_hand_over_clear (&self->sent, g_free);
-  sysprof_hand_over_clear (&self->to_walk, g_free);
-  sysprof_hand_over_clear (&self->results, (GDestroyNotify) g_byte_array_unref);
+  sysprof_work_queue_clear (&self->free_batches, g_free);
+  sysprof_work_queue_clear (&self->sent, g_free);
+  sysprof_work_queue_clear (&self->to_walk, g_free);
+  sysprof_work_queue_clear (&self->results, (GDestroyNotify) g_byte_array_unref);
   g_queue_clear_full (&self->held, g_free);
   (void) pthread_rwlock_destroy (&self->lock);
   g_free (self);

@@ -5,12 +5,12 @@
  *
  *   pump ──► batch ──► unwinder: applies earlier events ──► workers ──► pump, addresses only
  *
- * A sample that needs a table which is not built yet becomes an unfinished sample. The number
+ * A sample that needs a table which is not built yet becomes a pending sample. The number
  * of batches is limited. If no batch is free, the sample is refused; the pump never waits. */
 
 #pragma once
 
-#include "record/unwinder/unfinished.h"
+#include "record/unwinder/pending-samples.h"
 
 typedef struct CopiedSamples CopiedSamples;
 
@@ -18,7 +18,7 @@ typedef struct
 {
   uint64_t n_taken;
   uint64_t n_refused;   /* because too many were pending */
-  uint64_t n_handed_on; /* became unfinished samples */
+  uint64_t n_handed_on; /* became pending samples */
   int64_t cpu_nsec;     /* of the workers */
 } CopiedStatus;
 
@@ -27,7 +27,7 @@ typedef struct
  * started. */
 CopiedSamples *sysprof_copied_samples_new (const CodeProcesses *processes,
                                            const UnwindMemory *memory,
-                                           UnfinishedSamples *unfinished,
+                                           PendingSamples *pending,
                                            int wake_fd,
                                            GError **error);
 /* Ends the workers if they run. */

@@ -9,7 +9,7 @@
 
 #include "record/unwinder/files.h"
 
-#include "record/unwinder/hand-over.h"
+#include "record/unwinder/work-queue.h"
 #include "record/unwinder/priority.h"
 #include "util/util.h"
 
@@ -82,11 +82,11 @@ struct CodeFiles
 {
   UnwindPublisher *publisher;
   LiveFiles live_files;
-  Told *told;         /* NULL = no event queue */
+  MappingEvents *mapping_events;         /* NULL = no event queue */
   PinnedFiles *kept;    /* NULL = not requested */
   GHashTable *by_key; /* of CodeFile with is_current */
-  HandOver to_build;  /* of Job */
-  HandOver done;
+  WorkQueue to_build;  /* of Job */
+  WorkQueue done;
   GThread *builders[MOST_WORKERS];
   UnwindWorker workers[MOST_WORKERS]; /* one per builder */
   atomic_uint n_taken;                /* workers taken by builders */
@@ -130,14 +130,14 @@ build_tables (void *data)
   Job *job;
 
   sysprof_raise_priority ();
-  while ((job = sysprof_hand_over_wait (&self->to_build))->file != NULL)
+  while ((job = sysprof_work_queue_wait (&self->to_build))->file != NULL)
     {
       int64_t begin = g_get_monotonic_time ();
 
       job->status = sysprof_unwind_worker_build (worker, job->envelope, job->debug_envelope,
                                                  &job->info, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
-      sysprof_hand_over_push (&self->done, job, false);
+      sysprof_work_queue_push (&self->done, job, false);
       (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
     }
 
@@ -184,7 +184,7 @@ queue_job (CodeFiles *self, Job given, bool soon)
       job->file->is_queued = true;
       self->status.n_waiting++;
     }
-  sysprof_hand_over_push (&self->to_build, job, soon);
+  sysprof_work_queue_push (&self->to_build, job, soon);
 }
 
 /* --- files --- */
@@ -219,10 +219,10 @@ tell_of_file (CodeFile *file)
                                               now);
 }
 
-static ToldFile
-to_told_file (const CodeFile *file)
+static ReportedFile
+to_reported_file (const CodeFile *file)
 {
-  return (ToldFile){ file->key.inode, file->inode_generation, file->key.device_major,
+  return (ReportedFile){ file->key.inode, file->inode_generation, file->key.device_major,
                      file->key.device_minor };
 }
 
@@ -230,9 +230,9 @@ to_told_file (const CodeFile *file)
 static void
 tell_of_name (const CodeFile *file)
 {
-  ToldFile told = to_told_file (file);
+  ReportedFile reported = to_reported_file (file);
 
-  sysprof_told_set_file (file->files->told, &told,
+  sysprof_mapping_events_set_file (file->files->mapping_events, &reported,
                          file->state != TABLE_PENDING ? file->header.build_id : NULL,
                          file->header.build_id_size, file->believed_usec * 1000);
 }
@@ -280,10 +280,10 @@ retire_file (CodeFile *file)
 {
   CodeFiles *self = file->files;
   UnwindFileKey key = to_kernel_key (file);
-  ToldFile told = to_told_file (file);
+  ReportedFile reported = to_reported_file (file);
 
   sysprof_unwind_publisher_drop_file (self->publisher, &key, g_get_monotonic_time ());
-  sysprof_told_forget_file (self->told, &told);
+  sysprof_mapping_events_forget_file (self->mapping_events, &reported);
   g_hash_table_remove (self->by_key, &file->key);
   file->is_current = false;
   if (file->n_references == 0)
@@ -467,7 +467,7 @@ sysprof_code_files_get (CodeFiles *self,
   file = find_file (self, mapping, &key, inode_generation, now);
   if (file != NULL)
     {
-      if (self->told != NULL)
+      if (self->mapping_events != NULL)
         tell_of_name (file);
       return sysprof_code_file_ref (file);
     }
@@ -539,9 +539,9 @@ is_failure (ElfStatus status)
 static bool
 wants_debug_file (const UnwindTableHeader *header)
 {
-  uint64_t told = header->covered_size - header->read_size;
+  uint64_t with_cfi = header->covered_size - header->read_size;
 
-  return header->build_id_size > 0 && told + header->text_size / 8 < header->text_size;
+  return header->build_id_size > 0 && with_cfi + header->text_size / 8 < header->text_size;
 }
 
 /* FALSE: this result is final. */
@@ -636,7 +636,7 @@ sysprof_code_files_collect (CodeFiles *self)
   bool any = false;
   Job *job;
 
-  while ((job = sysprof_hand_over_try (&self->done)) != NULL)
+  while ((job = sysprof_work_queue_try (&self->done)) != NULL)
     {
       adopt_result (self, job);
       g_free (job);
@@ -673,18 +673,18 @@ sysprof_code_files_get_status (const CodeFiles *self)
 CodeFiles *
 sysprof_code_files_new (UnwindPublisher *publisher,
                         Privilege *privilege,
-                        Told *told,
+                        MappingEvents *mapping_events,
                         int wake_fd,
                         GError **error)
 {
   CodeFiles *self = g_new0 (CodeFiles, 1);
 
   self->publisher = publisher;
-  self->told = told;
+  self->mapping_events = mapping_events;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
   self->contradictions = g_string_new (NULL);
-  sysprof_hand_over_init (&self->to_build);
-  sysprof_hand_over_init (&self->done);
+  sysprof_work_queue_init (&self->to_build);
+  sysprof_work_queue_init (&self->done);
   self->wake_fd = wake_fd;
   self->stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   sysprof_live_files_init (&self->live_files, privilege);
@@ -709,11 +709,11 @@ sysprof_code_files_steal_kept (CodeFiles *self)
 
 /* Drops jobs whose results are no longer needed. */
 static void
-drop_jobs (HandOver *queue)
+drop_jobs (WorkQueue *queue)
 {
   Job *job;
 
-  while ((job = sysprof_hand_over_try (queue)) != NULL)
+  while ((job = sysprof_work_queue_try (queue)) != NULL)
     {
       if (job->file != NULL)
         {
@@ -747,8 +747,8 @@ sysprof_code_files_free (CodeFiles *self)
 
   retire_unused_files (self, UINT_MAX);
   sysprof_pinned_files_free (self->kept);
-  sysprof_hand_over_clear (&self->to_build, NULL);
-  sysprof_hand_over_clear (&self->done, NULL);
+  sysprof_work_queue_clear (&self->to_build, NULL);
+  sysprof_work_queue_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);
   g_string_free (self->contradictions, true);
   sysprof_autofd_close (&self->stop_fd);

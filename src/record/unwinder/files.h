@@ -7,7 +7,7 @@
 #pragma once
 
 #include "record/live-files.h"
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 #include "unwind/unwind.h"
 #include "util/pinned-files.h"
 
@@ -33,12 +33,12 @@ typedef struct
 } CodeFilesStatus;
 
 /* All arguments are borrowed. `publisher` publishes tables, `privilege` opens files, and the
- * event queue `told`, which may be NULL, receives the build IDs. `wake_fd`, an eventfd, is
+ * event queue `mapping_events`, which may be NULL, receives the build IDs. `wake_fd`, an eventfd, is
  * written when sysprof_code_files_collect() has work. Returns NULL with `error` if no thread
  * can be started. */
 CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
                                    Privilege *privilege,
-                                   Told *told,
+                                   MappingEvents *mapping_events,
                                    int wake_fd,
                                    GError **error);
 /* From now on keeps at most `most` files open, so that they can be read when the recording

@@ -75,7 +75,7 @@ struct CodeProcesses
   bool on_demand; /* publish a process only when a sample needs it */
   unsigned n_tables_came;
   int64_t known_since_nsec; /* nothing before it is known; 0 = no limit */
-  Told *told;               /* with on_demand: the events of processes that are not in by_pid */
+  MappingEvents *mapping_events;               /* with on_demand: the events of processes that are not in by_pid */
   GHashTable *by_pid;       /* pid → CodeProcess */
   GHashTable *unheard_of;   /* pids found nowhere since the last publishing */
   GPtrArray *changed;       /* of CodeProcess: to be published */
@@ -182,7 +182,7 @@ drop_process (CodeProcesses *self, CodeProcess *process, int64_t now)
     g_ptr_array_remove_fast (self->changed, process);
   if (!process->is_inherited)
     sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) process->pid, now);
-  sysprof_told_follow (self->told, process->pid, false);
+  sysprof_mapping_events_follow (self->mapping_events, process->pid, false);
   g_hash_table_remove (self->by_pid, GINT_TO_POINTER (process->pid));
 }
 
@@ -362,8 +362,8 @@ sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec)
   for (const GList *link = known; link != NULL; link = link->next)
     drop_process (self, link->data, g_get_monotonic_time ());
   self->known_since_nsec = now_nsec;
-  if (self->told != NULL)
-    sysprof_told_forget_history (self->told);
+  if (self->mapping_events != NULL)
+    sysprof_mapping_events_forget_history (self->mapping_events);
 }
 
 void
@@ -510,7 +510,7 @@ sysprof_code_processes_note (CodeProcesses *self,
   if (event->kind == TASK_MAPPED)
     sysprof_code_file_unref (get_file (self, event, now));
   if (!is_told)
-    sysprof_told_remember (self->told, event);
+    sysprof_mapping_events_remember (self->mapping_events, event);
   process = find_process (self, event->pid);
   return process != NULL && event->time > process->recalled_nsec;
 }
@@ -561,8 +561,8 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 
   /* Of a reused pid, the last process is meant. From now on the event queue forwards what the
    * process does. */
-  sysprof_told_follow (self->told, pid, true);
-  sysprof_told_recall (self->told, pid, events);
+  sysprof_mapping_events_follow (self->mapping_events, pid, true);
+  sysprof_mapping_events_recall (self->mapping_events, pid, events);
   for (guint i = 0; i < events->len; i++)
     {
       const TaskEvent *event = &g_array_index (events, TaskEvent, i);
@@ -582,7 +582,7 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
     }
   else if (!read_process (self, pid, false, NULL) && first == events->len)
     {
-      sysprof_told_follow (self->told, pid, false);
+      sysprof_mapping_events_follow (self->mapping_events, pid, false);
       g_hash_table_add (self->unheard_of, GINT_TO_POINTER (pid));
       return NULL;
     }
@@ -591,7 +591,7 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 
   process = find_process (self, pid);
   if (process == NULL)
-    sysprof_told_follow (self->told, pid, false);
+    sysprof_mapping_events_follow (self->mapping_events, pid, false);
   else if (events->len > 0)
     process->recalled_nsec = g_array_index (events, TaskEvent, events->len - 1).time;
   return process;
@@ -795,12 +795,12 @@ CodeProcesses *
 sysprof_code_processes_new (UnwindPublisher *publisher,
                             CodeFiles *files,
                             Privilege *privilege,
-                            Told *told)
+                            MappingEvents *mapping_events)
 {
   CodeProcesses *self = g_new0 (CodeProcesses, 1);
 
-  self->on_demand = told != NULL;
-  self->told = told;
+  self->on_demand = mapping_events != NULL;
+  self->mapping_events = mapping_events;
   self->publisher = publisher;
   self->files = files;
   self->privilege = privilege;

@@ -8,16 +8,16 @@
 
 #include "record/perf/task-events.h"
 #include "record/unwinder/files.h"
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 
 typedef struct CodeProcesses CodeProcesses;
 
-/* All arguments are borrowed. With `told`, which may be NULL, a process is published only when
+/* All arguments are borrowed. With `mapping_events`, which may be NULL, a process is published only when
  * a sample needs it, because the BPF walker does not use the published processes then. */
 CodeProcesses *sysprof_code_processes_new (UnwindPublisher *publisher,
                                            CodeFiles *files,
                                            Privilege *privilege,
-                                           Told *told);
+                                           MappingEvents *mapping_events);
 void sysprof_code_processes_free (CodeProcesses *self);
 
 /* Limits the state to `pid`, the processes that were named before, and their descendants. */

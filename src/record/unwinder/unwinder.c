@@ -25,7 +25,7 @@
 #include "record/unwinder/loading.h"
 #include "record/unwinder/priority.h"
 #include "record/unwinder/processes.h"
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ struct Unwinder
   bool is_shared; /* owned by the pump's thread: sysprof_unwinder_widen() was called */
   /* The event queue, shared with the pump's thread. NULL: the program does not query the
    * kernel. */
-  Told *told;
+  MappingEvents *mapping_events;
   unsigned n_only; /* wanted processes; 0 = all */
 
   /* Owned by the thread while it runs. */
@@ -92,7 +92,7 @@ struct Unwinder
   UnwindPublisher *publisher;
   CodeFiles *files;
   CodeProcesses *processes;
-  UnfinishedSamples *unfinished; /* shared with the pump's thread */
+  PendingSamples *pending; /* shared with the pump's thread */
   CopiedSamples *copies;         /* the same; NULL: the BPF program unwinds */
   PerfSession *session;          /* NULL: events come from the pump */
   /* Files without a table that the walker met; NULL: it does not report them. */
@@ -103,7 +103,7 @@ struct Unwinder
   GArray *places;      /* of Place */
   GArray *to_read;     /* of int32_t */
   guint n_read;
-  int64_t told_until; /* ns: all earlier events have been applied */
+  int64_t events_until; /* ns: all earlier events have been applied */
   bool had_events;    /* at the last poll */
   bool is_incomplete; /* records were lost */
   bool is_to_read;    /* read all processes again */
@@ -205,16 +205,16 @@ compare_places (const void *a, const void *b)
 }
 
 static void
-note_told (Unwinder *self)
+take_mapping_events (Unwinder *self)
 {
-  g_autoptr (GByteArray) told = g_byte_array_new ();
+  g_autoptr (GByteArray) records = g_byte_array_new ();
   bool has_lost;
 
-  self->told_until = sysprof_told_take (self->told, told, &has_lost);
+  self->events_until = sysprof_mapping_events_take (self->mapping_events, records, &has_lost);
   self->is_incomplete |= has_lost; /* the pump counts lost records */
-  for (guint at = 0; at < told->len;)
+  for (guint at = 0; at < records->len;)
     {
-      const struct perf_event_header *record = (const void *) (told->data + at);
+      const struct perf_event_header *record = (const void *) (records->data + at);
 
       keep_record (record, self);
       at += record->size;
@@ -257,7 +257,7 @@ apply_events (Unwinder *self)
       self->is_incomplete |= sysprof_perf_session_was_full (self->session);
     }
   else
-    note_told (self);
+    take_mapping_events (self);
   g_array_sort (self->places, compare_places);
   for (guint i = 0; i < self->places->len; i++)
     {
@@ -330,7 +330,7 @@ forget_processes (Unwinder *self)
   self->is_incomplete = false;
   self->n_read = self->to_read->len;
   /* Otherwise each process is read when a sample needs it. */
-  self->is_to_read = self->told == NULL || self->n_only > 0;
+  self->is_to_read = self->mapping_events == NULL || self->n_only > 0;
 }
 
 /* Read all processes again, but not more often than READ_USEC if the kernel keeps dropping
@@ -426,10 +426,10 @@ catch_up (Unwinder *self, bool *waits)
     read_processes (self);
   tables_came = sysprof_code_files_collect (self->files);
   next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
-  *waits = sysprof_unfinished_samples_walk (
-      self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      is_reading (self) || self->is_to_read ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT,
-      self->told_until);
+  *waits = sysprof_pending_samples_walk (
+      self->pending, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
+      is_reading (self) || self->is_to_read ? PENDING_WAIT : PENDING_BE_PATIENT,
+      self->events_until);
   if (self->copies != NULL)
     sysprof_copied_samples_go_on (self->copies);
   return next;
@@ -460,9 +460,9 @@ finish (Unwinder *self)
         g_usleep (PACE_USEC);
       (void) catch_up (self, &waits);
     }
-  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
+  (void) sysprof_pending_samples_walk (self->pending, self->processes,
                                           sysprof_unwind_publisher_get_memory (self->publisher),
-                                          UNFINISHED_WALK_ALL, INT64_MAX);
+                                          PENDING_WALK_ALL, INT64_MAX);
 }
 
 static void *
@@ -577,15 +577,15 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
     }
 
   self->publisher = sysprof_unwind_publisher_new (self->index, slab_func, self);
-  self->told = self->tells_files ? sysprof_told_new (self->wake_fd) : NULL;
-  self->told_until = INT64_MAX;
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->told,
+  self->mapping_events = self->tells_files ? sysprof_mapping_events_new (self->wake_fd) : NULL;
+  self->events_until = INT64_MAX;
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->mapping_events,
                                         self->wake_fd, error);
   if (self->files == NULL)
     return false;
   self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
-  self->unfinished = sysprof_unfinished_samples_new ();
+      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->mapping_events);
+  self->pending = sysprof_pending_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
   return true;
@@ -646,7 +646,7 @@ sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error)
     {
       self->copies = sysprof_copied_samples_new (
           self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-          self->unfinished, self->wake_fd, error);
+          self->pending, self->wake_fd, error);
       if (self->copies != NULL)
         return self;
     }
@@ -792,10 +792,10 @@ sysprof_unwinder_is_widened (const Unwinder *self)
   return self->is_shared;
 }
 
-Told *
-sysprof_unwinder_get_told (const Unwinder *self)
+MappingEvents *
+sysprof_unwinder_get_mapping_events (const Unwinder *self)
 {
-  return self->n_only == 0 ? self->told : NULL;
+  return self->n_only == 0 ? self->mapping_events : NULL;
 }
 
 void
@@ -821,16 +821,16 @@ sysprof_unwinder_note_drained (Unwinder *self)
 }
 
 bool
-sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
+sysprof_unwinder_take_pending (const WalkedSample *sample, void *data)
 {
   Unwinder *self = data;
 
   if (self->copies != NULL)
     return sysprof_copied_samples_add (self->copies, sample);
-  if (!sysprof_unfinished_samples_add (self->unfinished, sample))
+  if (!sysprof_pending_samples_add (self->pending, sample))
     return false;
   if (atomic_load_explicit (&self->relies_on_pump, memory_order_relaxed))
-    sysprof_told_wake_later (self->told);
+    sysprof_mapping_events_wake_later (self->mapping_events);
   else
     notify (self->wake_fd);
   return true;
@@ -844,9 +844,9 @@ sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder)
       sysprof_copied_samples_send (self->copies);
       sysprof_copied_samples_write (self->copies, decoder);
     }
-  sysprof_unfinished_samples_write (self->unfinished, decoder);
-  if (self->told != NULL)
-    sysprof_told_write_named (self->told, decoder);
+  sysprof_pending_samples_write (self->pending, decoder);
+  if (self->mapping_events != NULL)
+    sysprof_mapping_events_write_named (self->mapping_events, decoder);
 }
 
 void
@@ -879,7 +879,7 @@ sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status)
     self->status.copies = sysprof_copied_samples_get_status (self->copies);
   self->status.files = sysprof_code_files_get_status (self->files);
   self->status.use = sysprof_unwind_publisher_get_use (self->publisher);
-  self->status.unfinished = sysprof_unfinished_samples_get_status (self->unfinished);
+  self->status.pending = sysprof_pending_samples_get_status (self->pending);
   *status = self->status;
 }
 
@@ -905,10 +905,10 @@ sysprof_unwinder_free (Unwinder *self)
   close_session (self, &self->session, WAIT_EVENTS);
   close_session (self, &self->unknown_files, WAIT_UNKNOWN_FILES);
   sysprof_copied_samples_free (self->copies);
-  sysprof_unfinished_samples_free (self->unfinished);
+  sysprof_pending_samples_free (self->pending);
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);
-  sysprof_told_free (self->told);
+  sysprof_mapping_events_free (self->mapping_events);
   if (self->publisher != NULL)
     sysprof_unwind_publisher_free (self->publisher);
   for (uint32_t i = 0; i < UNWIND_MOST_SLABS; i++)

@@ -15,8 +15,8 @@
 #include "bpf/bpf.h"
 #include "record/privilege.h"
 #include "record/unwinder/copies.h"
-#include "record/unwinder/told.h"
-#include "record/unwinder/unfinished.h"
+#include "record/unwinder/mapping-events.h"
+#include "record/unwinder/pending-samples.h"
 
 typedef struct Unwinder Unwinder;
 
@@ -76,7 +76,7 @@ void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
 
 /* The event queue that the decoder must fill with mapping records, which contain inodes, of all
  * processes. NULL: the unwinder reads only its own rings. */
-Told *sysprof_unwinder_get_told (const Unwinder *self);
+MappingEvents *sysprof_unwinder_get_mapping_events (const Unwinder *self);
 /* Call it when that decoder's session is enabled. From now on the unwinder reads events only
  * from the pump. */
 void sysprof_unwinder_rely_on_pump (Unwinder *self);
@@ -87,8 +87,8 @@ void sysprof_unwinder_set_copy_budget (Unwinder *self, size_t n_bytes);
 void sysprof_unwinder_note_drained (Unwinder *self);
 
 /* Queues a stack copy to unwind, or a sample that the walker could not finish. This is the
- * decoder's TakeUnfinishedFunc; `data` is the unwinder. */
-bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
+ * decoder's TakePendingFunc; `data` is the unwinder. */
+bool sysprof_unwinder_take_pending (const WalkedSample *sample, void *data);
 /* Writes the samples that are finished, and sends new stack copies to the workers. */
 void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
 
@@ -106,7 +106,7 @@ typedef struct
 {
   CodeFilesStatus files;
   UnwindUse use;
-  UnfinishedStatus unfinished;
+  PendingStatus pending;
   CopiedStatus copies;
   /* From the start until the processes that ran then had their tables; 0 = not reached. */
   int64_t ready_nsec;

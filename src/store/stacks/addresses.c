@@ -201,7 +201,7 @@ offset_in_file (const Mapping *mapping, uint64_t address)
   return address - mapping->start + mapping->file_offset;
 }
 
-/* Told again where it is, code is the same. */
+/* MappingEvents again where it is, code is the same. */
 static bool
 is_same_code (const Store *store, AddressId id, JitCodeId other)
 {

@@ -20,7 +20,7 @@ typedef struct
   UnwindIndex *index;
   UnwindPublisher *publisher;
   CodeProcesses *processes;
-  UnfinishedSamples *unfinished;
+  PendingSamples *pending;
   CopiedSamples *copies;
   PerfDecoder decoder;
   ProcessLog log;
@@ -34,10 +34,10 @@ set_up (Fixture *self, gconstpointer data)
   self->index = g_new0 (UnwindIndex, 1);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
   self->processes = sysprof_code_processes_new (self->publisher, NULL, NULL, NULL);
-  self->unfinished = sysprof_unfinished_samples_new ();
+  self->pending = sysprof_pending_samples_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->copies = sysprof_copied_samples_new (
-      self->processes, sysprof_unwind_publisher_get_memory (self->publisher), self->unfinished,
+      self->processes, sysprof_unwind_publisher_get_memory (self->publisher), self->pending,
       self->wake_fd, NULL);
   self->fd = memfd_create ("copies", MFD_CLOEXEC);
   self->decoder = (PerfDecoder){
@@ -52,7 +52,7 @@ static void
 tear_down (Fixture *self, gconstpointer data)
 {
   sysprof_copied_samples_free (self->copies);
-  sysprof_unfinished_samples_free (self->unfinished);
+  sysprof_pending_samples_free (self->pending);
   sysprof_code_processes_free (self->processes);
   sysprof_unwind_publisher_free (self->publisher);
   g_free (self->index);
@@ -100,7 +100,7 @@ assert_written (Fixture *self, unsigned n)
   unsigned n_samples = 0;
 
   sysprof_copied_samples_write (self->copies, &self->decoder);
-  sysprof_unfinished_samples_write (self->unfinished, &self->decoder);
+  sysprof_pending_samples_write (self->pending, &self->decoder);
   g_assert_true (sysprof_capture_writer_flush (self->decoder.writer));
   reader = sysprof_capture_reader_new_from_fd (fcntl (self->fd, F_DUPFD_CLOEXEC, 3));
   while (sysprof_capture_reader_peek_type (reader, &type))
@@ -164,8 +164,8 @@ test_what_cannot_be_walked_yet_is_handed_on (Fixture *self, gconstpointer data)
   sysprof_copied_samples_go_on (self->copies);
   sysprof_copied_samples_finish (self->copies);
   g_assert_cmpuint (sysprof_copied_samples_get_status (self->copies).n_handed_on, ==, 100);
-  g_assert_false (sysprof_unfinished_samples_walk (
-      self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
+  g_assert_false (sysprof_pending_samples_walk (
+      self->pending, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
       UNFINISHED_WALK_ALL, INT64_MAX));
   assert_written (self, 100);
 }

@@ -68,12 +68,12 @@ make_files (Fixture *self)
 
   self->text = self->size - TEXT_SIZE;
   self->folder = g_dir_make_tmp ("lost-XXXXXX", NULL);
-  self->told = make_file (self, "with-rules", bytes, self->size);
+  self->mapping_events = make_file (self, "with-rules", bytes, self->size);
   free (bytes);
   bytes = make_elf (NULL, NULL, 0, 0, EM_X86_64, &size);
   self->untold = make_file (self, "without", bytes, size);
   free (bytes);
-  g_assert_cmpint (self->told, >=, 0);
+  g_assert_cmpint (self->mapping_events, >=, 0);
   g_assert_cmpint (self->untold, >=, 0);
 }
 
@@ -98,12 +98,12 @@ run_child (const Fixture *self, int commands, int answers)
   CPU_ZERO (&cpus);
   CPU_SET (sched_getcpu (), &cpus);
   (void) sched_setaffinity (0, sizeof cpus, &cpus);
-  map (self->told, CODE, self->size);
+  map (self->mapping_events, CODE, self->size);
   while (write (answers, &command, 1) == 1 && read (commands, &command, 1) == 1)
     {
       for (unsigned i = 0; command == 'o' && i < MOST; i++)
-        map (self->told, ELSEWHERE, PAGE);
-      map (command == 'o' ? self->untold : self->told, command == 'o' ? CODE : ELSEWHERE,
+        map (self->mapping_events, ELSEWHERE, PAGE);
+      map (command == 'o' ? self->untold : self->mapping_events, command == 'o' ? CODE : ELSEWHERE,
            command == 'o' ? self->size : PAGE);
     }
   _exit (0);
@@ -198,7 +198,7 @@ take_sample (Fixture *self, int64_t time)
                                 .rest = &rest,
                                 .stack = stack };
 
-  g_assert_true (sysprof_unwinder_take_unfinished (&sample, self->unwinder));
+  g_assert_true (sysprof_unwinder_take_pending (&sample, self->unwinder));
 }
 
 static uint64_t

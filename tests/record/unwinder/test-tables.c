@@ -5,7 +5,7 @@
 
 #include "record/proc-text.h"
 #include "record/unwinder/processes.h"
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 #include "tests/record/unwinder/builders.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ typedef struct
   UnwindPublisher *publisher;
   CodeFiles *files;
   CodeProcesses *processes;
-  Told *told;
+  MappingEvents *mapping_events;
   int wake_fd;
 } Fixture;
 
@@ -37,12 +37,12 @@ set_up (Fixture *self, gconstpointer data)
   self->index = g_new0 (UnwindIndex, 1);
   self->privilege = sysprof_privilege_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  self->told = sysprof_told_new (self->wake_fd);
+  self->mapping_events = sysprof_mapping_events_new (self->wake_fd);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->told,
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->mapping_events,
                                         self->wake_fd, NULL);
   self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
+      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->mapping_events);
 }
 
 static void
@@ -50,7 +50,7 @@ tear_down (Fixture *self, gconstpointer data)
 {
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);
-  sysprof_told_free (self->told);
+  sysprof_mapping_events_free (self->mapping_events);
   sysprof_unwind_publisher_free (self->publisher);
   sysprof_privilege_unref (self->privilege);
   (void) close (self->wake_fd);
@@ -106,7 +106,7 @@ test_nobody_is_looked_for_once_a_look (Fixture *self, gconstpointer data)
       (void) sysprof_code_processes_publish (self->processes, false, g_get_monotonic_time ());
     }
 
-  /* Told of since. */
+  /* MappingEvents of since. */
   sysprof_code_processes_apply (
       self->processes, &(TaskEvent){ .kind = TASK_EXECUTED, .pid = NOBODY_PID, .time = 1 });
   g_assert_cmpint (ask (self, NOBODY_PID), ==, CODE_READY);

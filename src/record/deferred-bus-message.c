@@ -3,7 +3,7 @@
 /* A child process that sends a D-Bus message when the recorder has exited (see last-words.h).
  * The child must not rely on other threads of the recorder: fork() does not copy them. */
 
-#include "record/last-words.h"
+#include "record/deferred-bus-message.h"
 
 #include "record/bus-address.h"
 #include "util/util.h"
@@ -19,7 +19,7 @@
 #define QUIET_MSEC  1000 /* stop reading replies after this silence */
 #define MOST_ROUNDS 64
 
-struct LastWords
+struct DeferredBusMessage
 {
   GPid child;
   int alive_fd; /* the child reads end-of-file from the other end when we have exited */
@@ -98,11 +98,11 @@ new_words (GDBusMessage *message)
   return words;
 }
 
-LastWords *
-sysprof_last_words_new (const char *address, GDBusMessage *message, GError **error)
+DeferredBusMessage *
+sysprof_deferred_bus_message_new (const char *address, GDBusMessage *message, GError **error)
 {
   g_autoptr (GByteArray) words = new_words (message);
-  LastWords *self;
+  DeferredBusMessage *self;
   int fds[2];
   GPid child;
 
@@ -123,13 +123,13 @@ sysprof_last_words_new (const char *address, GDBusMessage *message, GError **err
       return NULL;
     }
 
-  self = g_new (LastWords, 1);
-  *self = (LastWords){ child, fds[1] };
+  self = g_new (DeferredBusMessage, 1);
+  *self = (DeferredBusMessage){ child, fds[1] };
   return self;
 }
 
 void
-sysprof_last_words_take_back (LastWords *self)
+sysprof_deferred_bus_message_cancel (DeferredBusMessage *self)
 {
   if (self == NULL)
     return;
@@ -141,7 +141,7 @@ sysprof_last_words_take_back (LastWords *self)
 }
 
 void
-sysprof_last_words_say (LastWords *self)
+sysprof_deferred_bus_message_send (DeferredBusMessage *self)
 {
   if (self == NULL)
     return;

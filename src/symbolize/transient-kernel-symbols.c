@@ -6,7 +6,7 @@
  * decide. If they match several pieces of code, the symbol contains the names of all of
  * them. */
 
-#include "symbolize/passing-code.h"
+#include "symbolize/transient-kernel-symbols.h"
 
 #include <inttypes.h>
 
@@ -26,7 +26,7 @@ typedef struct
   int64_t begin;     /* ns */
   int64_t until;
   Text name;
-} Life;
+} SymbolLifetime;
 
 /* The first and last time an address was sampled, at least 0; never sampled: first > last. */
 typedef struct
@@ -38,39 +38,39 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  Life *life; /* [n] sorted by start, then time */
+  SymbolLifetime *lifetime; /* [n] sorted by start, then time */
   uint32_t n;
   Span *span; /* [addresses.n] NULL = not computed yet */
-} PassingCode;
+} TransientKernelSymbols;
 
 typedef struct
 {
-  const Life *life[MOST_AT_ONE_PLACE];
+  const SymbolLifetime *lifetime[MOST_AT_ONE_PLACE];
   unsigned n;
 } Candidates;
 
 static bool
-parse_line (Text line, Life *life)
+parse_line (Text line, SymbolLifetime *lifetime)
 {
   uint64_t size, begin, end;
 
-  if (!sysprof_text_hex (&line, &life->start) || !sysprof_text_skip (&line, " ") ||
+  if (!sysprof_text_hex (&line, &lifetime->start) || !sysprof_text_skip (&line, " ") ||
       !sysprof_text_hex (&line, &size) || !sysprof_text_skip (&line, " ") ||
       !sysprof_text_u64 (&line, &begin) || !sysprof_text_skip (&line, " ") ||
       !sysprof_text_u64 (&line, &end) || !sysprof_text_skip (&line, " ") ||
-      __builtin_add_overflow (life->start, size, &life->end))
+      __builtin_add_overflow (lifetime->start, size, &lifetime->end))
     return false;
 
-  life->begin = (int64_t) MIN (begin, (uint64_t) INT64_MAX);
-  life->until = end == 0 ? INT64_MAX : (int64_t) MIN (end, (uint64_t) INT64_MAX);
-  life->name = line;
+  lifetime->begin = (int64_t) MIN (begin, (uint64_t) INT64_MAX);
+  lifetime->until = end == 0 ? INT64_MAX : (int64_t) MIN (end, (uint64_t) INT64_MAX);
+  lifetime->name = line;
   return size > 0 && sysprof_text_size (line) > 0;
 }
 
 static int
 compare_lives (const void *a, const void *b, void *data)
 {
-  const Life *left = a, *right = b;
+  const SymbolLifetime *left = a, *right = b;
 
   if (left->start != right->start)
     return left->start < right->start ? -1 : 1;
@@ -78,31 +78,31 @@ compare_lives (const void *a, const void *b, void *data)
 }
 
 static void
-load_lives (PassingCode *self, Text text, Progress *progress)
+load_lives (TransientKernelSymbols *self, Text text, Progress *progress)
 {
-  GArray *lives = g_array_new (FALSE, FALSE, sizeof (Life));
+  GArray *lifetimes = g_array_new (FALSE, FALSE, sizeof (SymbolLifetime));
   uint64_t most_end = 0;
   Text line;
 
-  while (lives->len < MOST_LIVES && sysprof_text_next_line (&text, &line))
+  while (lifetimes->len < MOST_LIVES && sysprof_text_next_line (&text, &line))
     {
-      Life life = { 0 };
+      SymbolLifetime lifetime = { 0 };
 
-      if (lives->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
+      if (lifetimes->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
         break;
-      if (parse_line (line, &life))
-        g_array_append_val (lives, life);
+      if (parse_line (line, &lifetime))
+        g_array_append_val (lifetimes, lifetime);
     }
-  self->n = lives->len;
-  self->life = (Life *) (void *) g_array_free (lives, FALSE);
-  (void) sysprof_progress_sort (progress, self->life, self->n, sizeof *self->life,
+  self->n = lifetimes->len;
+  self->lifetime = (SymbolLifetime *) (void *) g_array_free (lifetimes, FALSE);
+  (void) sysprof_progress_sort (progress, self->lifetime, self->n, sizeof *self->lifetime,
                                 compare_lives, NULL); /* the caller checks for cancelation */
   for (uint32_t i = 0; i < self->n; i++)
-    self->life[i].most_end = most_end = MAX (most_end, self->life[i].end);
+    self->lifetime[i].most_end = most_end = MAX (most_end, self->lifetime[i].end);
 }
 
 static void
-find_candidates (const PassingCode *self, uint64_t address, Candidates *found)
+find_candidates (const TransientKernelSymbols *self, uint64_t address, Candidates *found)
 {
   uint32_t low = 0, n_seen = 0;
 
@@ -110,20 +110,20 @@ find_candidates (const PassingCode *self, uint64_t address, Candidates *found)
     {
       uint32_t middle = low + (high - low) / 2;
 
-      if (self->life[middle].start <= address)
+      if (self->lifetime[middle].start <= address)
         low = middle + 1;
       else
         high = middle;
     }
   found->n = 0;
   for (uint32_t i = low;
-       i-- > 0 && self->life[i].most_end > address && n_seen < MOST_AT_ONE_PLACE; n_seen++)
-    if (self->life[i].end > address)
-      found->life[found->n++] = &self->life[i];
+       i-- > 0 && self->lifetime[i].most_end > address && n_seen < MOST_AT_ONE_PLACE; n_seen++)
+    if (self->lifetime[i].end > address)
+      found->lifetime[found->n++] = &self->lifetime[i];
 }
 
 static bool
-is_same_name (const Life *left, const Life *right)
+is_same_name (const SymbolLifetime *left, const SymbolLifetime *right)
 {
   size_t size = sysprof_text_size (left->name);
 
@@ -135,13 +135,13 @@ static void
 sort_by_time (Candidates *candidates)
 {
   for (unsigned i = 1; i < candidates->n; i++)
-    for (unsigned k = i; k > 0 && candidates->life[k]->begin < candidates->life[k - 1]->begin;
+    for (unsigned k = i; k > 0 && candidates->lifetime[k]->begin < candidates->lifetime[k - 1]->begin;
          k--)
       {
-        const Life *later = candidates->life[k - 1];
+        const SymbolLifetime *later = candidates->lifetime[k - 1];
 
-        candidates->life[k - 1] = candidates->life[k];
-        candidates->life[k] = later;
+        candidates->lifetime[k - 1] = candidates->lifetime[k];
+        candidates->lifetime[k] = later;
       }
 }
 
@@ -155,7 +155,7 @@ extend (Span *span, Span other)
 /* A caller is active while its callee runs, so the span of a stack includes those of its
  * callees. */
 static void
-find_spans (PassingCode *self)
+find_spans (TransientKernelSymbols *self)
 {
   const Store *store = self->symbolization->store;
   const StackTree *stacks = &store->stacks;
@@ -191,22 +191,22 @@ static char *
 dup_names (const Candidates *candidates, Span span)
 {
   GString *names = g_string_new (NULL);
-  const Life *named[MOST_NAMES_OF_ONE];
+  const SymbolLifetime *named[MOST_NAMES_OF_ONE];
   unsigned n = 0;
 
   for (unsigned i = 0; i < candidates->n && n < MOST_NAMES_OF_ONE; i++)
     {
-      const Life *life = candidates->life[i];
-      bool is_new = life->begin <= span.last && life->until >= span.first;
+      const SymbolLifetime *lifetime = candidates->lifetime[i];
+      bool is_new = lifetime->begin <= span.last && lifetime->until >= span.first;
 
       for (unsigned k = 0; k < n && is_new; k++)
-        is_new = !is_same_name (named[k], life);
+        is_new = !is_same_name (named[k], lifetime);
       if (!is_new)
         continue;
       if (n > 0)
         g_string_append (names, " or ");
-      g_string_append_len (names, life->name.at, (gssize) sysprof_text_size (life->name));
-      named[n++] = life;
+      g_string_append_len (names, lifetime->name.at, (gssize) sysprof_text_size (lifetime->name));
+      named[n++] = lifetime;
     }
   return g_string_free (names, FALSE);
 }
@@ -215,10 +215,10 @@ dup_names (const Candidates *candidates, Span span)
  * slack. If no candidate matches the time, as in joined captures, the address is left for other
  * symbolizers. */
 static void
-name_address (PassingCode *self, AddressId address, Candidates *candidates)
+name_address (TransientKernelSymbols *self, AddressId address, Candidates *candidates)
 {
   Symbolization *symbolization = self->symbolization;
-  const Life *life = candidates->life[0];
+  const SymbolLifetime *lifetime = candidates->lifetime[0];
   g_autofree char *name = NULL;
   Span span;
 
@@ -244,16 +244,16 @@ name_address (PassingCode *self, AddressId address, Candidates *candidates)
                                   .raw_name = name,
                                   .binary = binary_of (name),
                                   .kind = SYMBOL_KERNEL,
-                                  .start = life->start,
-                                  .end = life->end,
+                                  .start = lifetime->start,
+                                  .end = lifetime->end,
                               });
 }
 
 void
-sysprof_name_passing_code (Symbolization *symbolization)
+sysprof_name_transient_kernel_symbols (Symbolization *symbolization)
 {
   const AddressTable *addresses = &symbolization->store->addresses;
-  PassingCode self = { .symbolization = symbolization };
+  TransientKernelSymbols self = { .symbolization = symbolization };
   g_autoptr (GBytes) bytes = NULL;
   Candidates candidates;
   const char *data;
@@ -278,6 +278,6 @@ sysprof_name_passing_code (Symbolization *symbolization)
       if (candidates.n > 0)
         name_address (&self, address, &candidates);
     }
-  g_free (self.life);
+  g_free (self.lifetime);
   g_free (self.span);
 }

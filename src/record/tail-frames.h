@@ -13,24 +13,24 @@
 #include <stdint.h>
 #include <sysprof-capture.h>
 
-typedef struct LateFrames LateFrames;
+typedef struct TailFrames TailFrames;
 
 /* NULL with `error` if no temporary file can be made. */
-LateFrames *sysprof_late_frames_new (GError **error);
-void sysprof_late_frames_free (LateFrames *self);
+TailFrames *sysprof_tail_frames_new (GError **error);
+void sysprof_tail_frames_free (TailFrames *self);
 
 /* The writer to add them with; borrowed. It rejects frames while the disk is behind, as the
  * writer of the recording does. */
-SysprofCaptureWriter *sysprof_late_frames_get_writer (LateFrames *self);
-uint64_t sysprof_late_frames_get_size (LateFrames *self); /* bytes */
-uint64_t sysprof_late_frames_get_n_frames (LateFrames *self);
+SysprofCaptureWriter *sysprof_tail_frames_get_writer (TailFrames *self);
+uint64_t sysprof_tail_frames_get_size (TailFrames *self); /* bytes */
+uint64_t sysprof_tail_frames_get_n_frames (TailFrames *self);
 /* FALSE once the file uses a quarter of the space that was free in its file system. */
-bool sysprof_late_frames_has_room (LateFrames *self);
+bool sysprof_tail_frames_has_room (TailFrames *self);
 
 /* Call this once a second. Does not wait. */
-void sysprof_late_frames_flush (LateFrames *self);
+void sysprof_tail_frames_flush (TailFrames *self);
 
 /* Appends the frames to `writer`; add no more afterwards. Returns the number of frames that the
  * temporary file or `writer` lost; `error` has the reason if there are any. */
 uint64_t
-sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, GError **error);
+sysprof_tail_frames_append_to (TailFrames *self, SysprofCaptureWriter *writer, GError **error);

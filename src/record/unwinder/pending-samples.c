@@ -3,9 +3,9 @@
 /* Pending samples, and the code that finishes them. The total size of all samples is limited;
  * more are refused. */
 
-#include "record/unwinder/unfinished.h"
+#include "record/unwinder/pending-samples.h"
 
-#include "record/unwinder/hand-over.h"
+#include "record/unwinder/work-queue.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -23,12 +23,12 @@ typedef struct
   size_t size;         /* bytes of all this, without `walked` */
   uint64_t *walked;    /* addresses that sample.user points to after unwinding; NULL = none */
   uint64_t words[];
-} Unfinished;
+} PendingSample;
 
-struct UnfinishedSamples
+struct PendingSamples
 {
-  HandOver to_walk; /* of Unfinished */
-  HandOver done;
+  WorkQueue to_walk; /* of PendingSample */
+  WorkQueue done;
   atomic_size_t n_bytes; /* in both queues and in `waiting`; relaxed: only a limit */
 
   /* Owned by the unwinder's thread. */
@@ -43,42 +43,42 @@ struct UnfinishedSamples
 static void
 free_unfinished (void *data)
 {
-  g_free (((Unfinished *) data)->walked);
+  g_free (((PendingSample *) data)->walked);
   g_free (data);
 }
 
-UnfinishedSamples *
-sysprof_unfinished_samples_new (void)
+PendingSamples *
+sysprof_pending_samples_new (void)
 {
-  UnfinishedSamples *self = g_new0 (UnfinishedSamples, 1);
+  PendingSamples *self = g_new0 (PendingSamples, 1);
 
-  sysprof_hand_over_init (&self->to_walk);
-  sysprof_hand_over_init (&self->done);
+  sysprof_work_queue_init (&self->to_walk);
+  sysprof_work_queue_init (&self->done);
   g_queue_init (&self->waiting);
   return self;
 }
 
 void
-sysprof_unfinished_samples_free (UnfinishedSamples *self)
+sysprof_pending_samples_free (PendingSamples *self)
 {
   if (self == NULL)
     return;
 
   g_queue_clear_full (&self->waiting, free_unfinished);
-  sysprof_hand_over_clear (&self->to_walk, free_unfinished);
-  sysprof_hand_over_clear (&self->done, free_unfinished);
+  sysprof_work_queue_clear (&self->to_walk, free_unfinished);
+  sysprof_work_queue_clear (&self->done, free_unfinished);
   g_free (self);
 }
 
 /* --- threads that add samples, and the pump --- */
 
 bool
-sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample)
+sysprof_pending_samples_add (PendingSamples *self, const WalkedSample *sample)
 {
   size_t rest_words = (sizeof *sample->rest + sample->rest->size + 7) / 8;
   size_t n_words = sample->n_kernel + sample->n_user + rest_words;
-  size_t size = sizeof (Unfinished) + n_words * sizeof (uint64_t);
-  Unfinished *unfinished;
+  size_t size = sizeof (PendingSample) + n_words * sizeof (uint64_t);
+  PendingSample *pending;
   uint64_t *kernel, *user;
   WalkRest *rest;
 
@@ -88,34 +88,34 @@ sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sam
       return false;
     }
 
-  unfinished = g_malloc (size);
-  kernel = unfinished->words;
+  pending = g_malloc (size);
+  kernel = pending->words;
   user = kernel + sample->n_kernel;
   rest = (WalkRest *) (void *) (user + sample->n_user);
   memcpy (kernel, sample->kernel, sample->n_kernel * sizeof *kernel);
   memcpy (user, sample->user, sample->n_user * sizeof *user);
   *rest = *sample->rest;
   memcpy (rest + 1, sample->stack, rest->size);
-  unfinished->sample = *sample;
-  unfinished->sample.kernel = kernel;
-  unfinished->sample.user = user;
-  unfinished->sample.rest = rest;
-  unfinished->sample.stack = (const uint8_t *) (rest + 1);
-  unfinished->size = size;
-  unfinished->walked = NULL;
+  pending->sample = *sample;
+  pending->sample.kernel = kernel;
+  pending->sample.user = user;
+  pending->sample.rest = rest;
+  pending->sample.stack = (const uint8_t *) (rest + 1);
+  pending->size = size;
+  pending->walked = NULL;
 
   atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
   atomic_fetch_add_explicit (&self->n_bytes, size, memory_order_relaxed);
-  sysprof_hand_over_push (&self->to_walk, unfinished, false);
+  sysprof_work_queue_push (&self->to_walk, pending, false);
   return true;
 }
 
 void
-sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
+sysprof_pending_samples_write (PendingSamples *self, PerfDecoder *decoder)
 {
-  Unfinished *done;
+  PendingSample *done;
 
-  while ((done = sysprof_hand_over_try (&self->done)) != NULL)
+  while ((done = sysprof_work_queue_try (&self->done)) != NULL)
     {
       sysprof_perf_decoder_write (decoder, &done->sample);
       atomic_fetch_sub_explicit (&self->n_bytes, done->size, memory_order_relaxed);
@@ -161,92 +161,92 @@ sysprof_walked_sample_finish (WalkedSample *sample,
 }
 
 static void
-walk (UnfinishedSamples *self,
-      Unfinished *unfinished,
+walk (PendingSamples *self,
+      PendingSample *pending,
       const UnwindMemory *memory,
       uint32_t walk_as)
 {
-  WalkedSample *sample = &unfinished->sample;
+  WalkedSample *sample = &pending->sample;
 
   sysprof_walked_sample_finish (sample, walk_as, memory, self->addresses);
   if (sysprof_walk_reason_is_whole (sample->reason))
     self->n_finished++;
-  unfinished->walked = g_memdup2 (self->addresses, sample->n_user * sizeof *self->addresses);
-  sample->user = unfinished->walked;
+  pending->walked = g_memdup2 (self->addresses, sample->n_user * sizeof *self->addresses);
+  sample->user = pending->walked;
 }
 
 static int64_t
-age_of (const Unfinished *unfinished)
+age_of (const PendingSample *pending)
 {
   struct timespec now;
 
   clock_gettime (CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec - unfinished->sample.time;
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec - pending->sample.time;
 }
 
 /* FALSE: the sample stays pending. */
 static bool
-try_to_walk (UnfinishedSamples *self,
-             Unfinished *unfinished,
+try_to_walk (PendingSamples *self,
+             PendingSample *pending,
              CodeProcesses *processes,
              const UnwindMemory *memory,
-             UnfinishedPatience patience,
-             int64_t told_until)
+             PendingPatience patience,
+             int64_t events_until)
 {
   uint32_t walk_as;
 
   /* Events before the sample may not have been received yet. */
-  if (unfinished->sample.time >= told_until && patience != UNFINISHED_WALK_ALL)
+  if (pending->sample.time >= events_until && patience != PENDING_WALK_ALL)
     return false;
 
-  switch (sysprof_code_processes_ask (processes, unfinished->sample.pid,
-                                      unfinished->sample.time, &walk_as))
+  switch (sysprof_code_processes_ask (processes, pending->sample.pid,
+                                      pending->sample.time, &walk_as))
     {
     case CODE_READY:
-      walk (self, unfinished, memory, walk_as);
+      walk (self, pending, memory, walk_as);
       return true;
     case CODE_PENDING:
-      if (patience != UNFINISHED_WALK_ALL && age_of (unfinished) < PATIENCE_NSEC)
+      if (patience != PENDING_WALK_ALL && age_of (pending) < PATIENCE_NSEC)
         return false;
-      walk (self, unfinished, memory, walk_as);
+      walk (self, pending, memory, walk_as);
       return true;
     case CODE_UNHEARD_OF:
-      return patience == UNFINISHED_WALK_ALL ||
-             (patience == UNFINISHED_BE_PATIENT && age_of (unfinished) >= UNHEARD_OF_NSEC);
+      return patience == PENDING_WALK_ALL ||
+             (patience == PENDING_BE_PATIENT && age_of (pending) >= UNHEARD_OF_NSEC);
     default:
       return true;
     }
 }
 
 bool
-sysprof_unfinished_samples_walk (UnfinishedSamples *self,
+sysprof_pending_samples_walk (PendingSamples *self,
                                  CodeProcesses *processes,
                                  const UnwindMemory *memory,
-                                 UnfinishedPatience patience,
-                                 int64_t told_until)
+                                 PendingPatience patience,
+                                 int64_t events_until)
 {
-  Unfinished *unfinished;
+  PendingSample *pending;
   guint n;
 
-  while ((unfinished = sysprof_hand_over_try (&self->to_walk)) != NULL)
-    g_queue_push_tail (&self->waiting, unfinished);
+  while ((pending = sysprof_work_queue_try (&self->to_walk)) != NULL)
+    g_queue_push_tail (&self->waiting, pending);
 
   n = self->waiting.length;
   for (guint i = 0; i < n; i++)
     {
-      unfinished = g_queue_pop_head (&self->waiting);
-      if (try_to_walk (self, unfinished, processes, memory, patience, told_until))
-        sysprof_hand_over_push (&self->done, unfinished, false);
+      pending = g_queue_pop_head (&self->waiting);
+      if (try_to_walk (self, pending, processes, memory, patience, events_until))
+        sysprof_work_queue_push (&self->done, pending, false);
       else
-        g_queue_push_tail (&self->waiting, unfinished);
+        g_queue_push_tail (&self->waiting, pending);
     }
   return self->waiting.length > 0;
 }
 
-UnfinishedStatus
-sysprof_unfinished_samples_get_status (const UnfinishedSamples *self)
+PendingStatus
+sysprof_pending_samples_get_status (const PendingSamples *self)
 {
-  return (UnfinishedStatus){
+  return (PendingStatus){
     .n_taken = atomic_load_explicit (&self->n_taken, memory_order_relaxed),
     .n_finished = self->n_finished,
     .n_refused = atomic_load_explicit (&self->n_refused, memory_order_relaxed),

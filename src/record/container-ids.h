@@ -22,14 +22,14 @@ typedef struct
   uint64_t n_waiting;  /* pending replies */
   uint8_t *input;      /* [n_input], with space for one reply */
   size_t n_input;
-} ContainerFacts;
+} ContainerIds;
 
-void sysprof_container_facts_init (ContainerFacts *self, Pump *pump);
+void sysprof_container_ids_init (ContainerIds *self, Pump *pump);
 
 /* Requests the files of a process whose mount namespace has the inode `mounts`. A process in
  * our own mount namespace is not in a container, and is skipped. */
 void
-sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, uint64_t mounts);
+sysprof_container_ids_request (ContainerIds *self, int32_t pid, int64_t time, uint64_t mounts);
 
 /* Call this when the recording stops: waits a short time for pending replies. */
-void sysprof_container_facts_finish (ContainerFacts *self);
+void sysprof_container_ids_finish (ContainerIds *self);

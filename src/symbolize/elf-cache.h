@@ -33,7 +33,7 @@ typedef struct
   uid_t child_owner;
   dev_t child_device;
   bool is_child_mixed;
-} RememberedElf;
+} ElfCache;
 
 #define REMEMBERED_ELF_INIT                     \
   {                                             \
@@ -42,52 +42,52 @@ typedef struct
 
 /* Like the functions of the sandbox. ELF_SKIPPED: the file's owner is not trusted, and the
  * budget for such files is used up. */
-ElfStatus sysprof_remembered_elf_open (RememberedElf *self,
+ElfStatus sysprof_elf_cache_open (ElfCache *self,
                                        int envelope,
                                        const struct stat *info,
                                        bool is_for_lines,
                                        ElfFacts *facts);
-ElfStatus sysprof_remembered_elf_add_debug (RememberedElf *self,
+ElfStatus sysprof_elf_cache_add_debug (ElfCache *self,
                                             int envelope,
                                             const struct stat *info,
                                             ElfFacts *facts);
-ElfStatus sysprof_remembered_elf_add_supplement (RememberedElf *self,
+ElfStatus sysprof_elf_cache_add_supplement (ElfCache *self,
                                                  int envelope,
                                                  const struct stat *info);
 /* Split units are not cached: once an answer is missing some, caching ends for this file. */
 ElfStatus
-sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const struct stat *info);
-ElfStatus sysprof_remembered_elf_add_split (RememberedElf *self,
+sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info);
+ElfStatus sysprof_elf_cache_add_split (ElfCache *self,
                                             int envelope,
                                             const struct stat *info,
                                             uint32_t i);
 /* Answers by address are only cached if `is_by_address` is set. */
-ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
+ElfStatus sysprof_elf_cache_resolve (ElfCache *self,
                                           bool are_addresses,
                                           const uint64_t *offsets,
                                           size_t n,
                                           ElfAnswers *answers);
-ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+ElfStatus sysprof_elf_cache_resolve_lines (ElfCache *self,
                                                 bool are_addresses,
                                                 const uint64_t *offsets,
                                                 size_t n,
                                                 ElfLines *lines);
 
 /* Whether the file is untrusted, and the budget for such files is used up. */
-bool sysprof_remembered_elf_is_over_budget (const RememberedElf *self);
+bool sysprof_elf_cache_is_over_budget (const ElfCache *self);
 /* Whether a debug file or a supplement is in use. */
-bool sysprof_remembered_elf_has_parts (const RememberedElf *self);
+bool sysprof_elf_cache_has_parts (const ElfCache *self);
 /* Call this after the child failed to answer. Starts another child with the same files, except
  * for the last part, or the part that could not be passed. Sets `dropped` to that part and
  * `facts` to those of the rest. Returns FALSE if the file cannot be used without it, either. */
 bool
-sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, ElfFacts *facts);
+sysprof_elf_cache_drop_part (ElfCache *self, struct stat *dropped, ElfFacts *facts);
 /* Call this after the child died while it added a part. Starts another child with the same
  * files. Returns FALSE if the file could not be opened again. */
-bool sysprof_remembered_elf_start_again (RememberedElf *self, ElfFacts *facts);
+bool sysprof_elf_cache_start_again (ElfCache *self, ElfFacts *facts);
 
 /* Whether the last opened file can still be queried. */
-bool sysprof_remembered_elf_is_open (const RememberedElf *self);
+bool sysprof_elf_cache_is_open (const ElfCache *self);
 
 /* Stores new answers, frees the cache, and ends the child. */
-void sysprof_remembered_elf_clear (RememberedElf *self);
+void sysprof_elf_cache_clear (ElfCache *self);

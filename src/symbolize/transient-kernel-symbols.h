@@ -9,4 +9,4 @@
 #include "symbolize/symbolizer.h"
 
 /* Resolves the unresolved addresses in such code with the embedded file `__ksymbols__`. */
-void sysprof_name_passing_code (Symbolization *self);
+void sysprof_name_transient_kernel_symbols (Symbolization *self);

@@ -84,6 +84,6 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/container-facts/leaves-no-zombies", test_leaves_no_zombies);
+  g_test_add_func ("/record/container-ids/leaves-no-zombies", test_leaves_no_zombies);
   return g_test_run ();
 }

@@ -16,16 +16,16 @@ typedef struct
   GQueue soon;
   GQueue items;
   unsigned n_soon; /* items taken from `soon` since the last one from `items` */
-} HandOver;
+} WorkQueue;
 
-void sysprof_hand_over_init (HandOver *self);
+void sysprof_work_queue_init (WorkQueue *self);
 /* `free_item`: frees items that are left; NULL = the queue is empty. */
-void sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item);
+void sysprof_work_queue_clear (WorkQueue *self, GDestroyNotify free_item);
 
 /* `soon`: put the item into the queue with precedence. That queue is served first, but after
  * three of its items the other queue gets a turn. Each queue is first in, first out. */
-void sysprof_hand_over_push (HandOver *self, void *item, bool soon);
+void sysprof_work_queue_push (WorkQueue *self, void *item, bool soon);
 /* Waits for an item. */
-void *sysprof_hand_over_wait (HandOver *self);
+void *sysprof_work_queue_wait (WorkQueue *self);
 /* NULL: the queue is empty. */
-void *sysprof_hand_over_try (HandOver *self);
+void *sysprof_work_queue_try (WorkQueue *self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ typedef struct
 typedef struct
 {
   int wake_fd;
-  Told *told;
+  MappingEvents *mapping_events;
   uint8_t build_id[PERF_MOST_BUILD_ID];
 } Test;
 
@@ -33,13 +33,13 @@ set_up (Test *self)
 {
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   g_assert_cmpint (self->wake_fd, >=, 0);
-  self->told = sysprof_told_new (self->wake_fd);
+  self->mapping_events = sysprof_mapping_events_new (self->wake_fd);
 }
 
 static void
 tear_down (Test *self)
 {
-  sysprof_told_free (self->told);
+  sysprof_mapping_events_free (self->mapping_events);
   (void) close (self->wake_fd);
 }
 
@@ -61,7 +61,7 @@ map (Test *self, int32_t pid, uint64_t inode, int64_t time)
     .time = time,
   };
 
-  return sysprof_told_add (&record.header, 0, self->build_id, self->told);
+  return sysprof_mapping_events_add (&record.header, 0, self->build_id, self->mapping_events);
 }
 
 static bool
@@ -79,28 +79,28 @@ take (Test *self)
   g_autoptr (GByteArray) records = g_byte_array_new ();
   bool has_lost;
 
-  (void) sysprof_told_take (self->told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self->mapping_events, records, &has_lost);
   return records->len / (guint) sizeof (Mapped);
 }
 
 static void
 test_known_files_wake_nobody (void)
 {
-  static const ToldFile file = { 5, 7, 0, 8 };
+  static const ReportedFile file = { 5, 7, 0, 8 };
   static const uint8_t build_id[] = { 1, 2, 3 };
   Test self;
 
   set_up (&self);
   g_assert_cmpuint (map (&self, 10, 5, SECOND), ==, 0);
   g_assert_false (is_woken (&self));
-  sysprof_told_drained (SECOND, self.told);
+  sysprof_mapping_events_drained (SECOND, self.told);
   g_assert_true (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 1);
 
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   g_assert_cmpuint (map (&self, 11, 5, SECOND + 1), ==, sizeof build_id);
   g_assert_cmpmem (self.build_id, sizeof build_id, build_id, sizeof build_id);
-  sysprof_told_drained (SECOND + 2, self.told);
+  sysprof_mapping_events_drained (SECOND + 2, self.told);
   g_assert_false (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 0);
 
@@ -109,7 +109,7 @@ test_known_files_wake_nobody (void)
   g_assert_cmpuint (map (&self, 13, 5, 4 * SECOND + 1), ==, sizeof build_id);
   g_assert_cmpuint (take (&self), ==, 1);
 
-  sysprof_told_forget_file (self.told, &file);
+  sysprof_mapping_events_forget_file (self.told, &file);
   g_assert_cmpuint (map (&self, 14, 5, 4 * SECOND + 2), ==, 0);
   g_assert_cmpuint (take (&self), ==, 1);
   tear_down (&self);
@@ -130,10 +130,10 @@ test_many_files (void)
   set_up (&self);
   for (uint64_t i = 1; i <= N_FILES; i++)
     {
-      ToldFile file = { i, 7, 0, 8 };
+      ReportedFile file = { i, 7, 0, 8 };
 
-      sysprof_told_drained ((int64_t) i, self.told);
-      sysprof_told_set_file (self.told, &file, (const uint8_t *) &i, sizeof i, 60 * SECOND);
+      sysprof_mapping_events_drained ((int64_t) i, self.told);
+      sysprof_mapping_events_set_file (self.told, &file, (const uint8_t *) &i, sizeof i, 60 * SECOND);
     }
   for (uint64_t i = 1; i <= N_FILES; i++)
     {
@@ -149,11 +149,11 @@ test_many_files (void)
 
   /* A place that was given up is taken again, by one file. */
   for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
-    sysprof_told_forget_file (self.told, &(ToldFile){ i, 7, 0, 8 });
+    sysprof_mapping_events_forget_file (self.told, &(ReportedFile){ i, 7, 0, 8 });
   for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
     {
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, 0);
-      sysprof_told_set_file (self.told, &(ToldFile){ i, 7, 0, 8 }, (const uint8_t *) &i,
+      sysprof_mapping_events_set_file (self.told, &(ReportedFile){ i, 7, 0, 8 }, (const uint8_t *) &i,
                              sizeof i, 60 * SECOND);
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, sizeof i);
     }
@@ -164,18 +164,18 @@ test_many_files (void)
 static void
 test_files_are_believed_for_as_long_as_was_said (void)
 {
-  static const ToldFile file = { 5, 7, 0, 8 };
+  static const ReportedFile file = { 5, 7, 0, 8 };
   static const uint8_t build_id[] = { 1, 2, 3 };
   Test self;
 
   set_up (&self);
-  sysprof_told_drained (SECOND, self.told);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 60 * SECOND);
+  sysprof_mapping_events_drained (SECOND, self.told);
+  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 60 * SECOND);
   (void) map (&self, 10, 5, 60 * SECOND);
   g_assert_cmpuint (take (&self), ==, 0);
   (void) map (&self, 11, 5, 61 * SECOND);
   g_assert_cmpuint (take (&self), ==, 1);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   (void) map (&self, 12, 5, 62 * SECOND);
   g_assert_cmpuint (take (&self), ==, 0);
   (void) map (&self, 13, 5, 63 * SECOND);
@@ -187,12 +187,12 @@ test_files_are_believed_for_as_long_as_was_said (void)
 static void
 test_another_generation_is_another_file (void)
 {
-  static const ToldFile file = { 5, 6, 0, 8 };
+  static const ReportedFile file = { 5, 6, 0, 8 };
   static const uint8_t build_id[] = { 1, 2, 3 };
   Test self;
 
   set_up (&self);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   g_assert_cmpuint (map (&self, 10, 5, 1), ==, 0);
   g_assert_cmpuint (take (&self), ==, 1);
   tear_down (&self);
@@ -201,25 +201,25 @@ test_another_generation_is_another_file (void)
 static void
 test_what_is_followed_is_told (void)
 {
-  static const ToldFile file = { 5, 7, 0, 8 };
+  static const ReportedFile file = { 5, 7, 0, 8 };
   static const uint8_t build_id[] = { 1, 2, 3 };
   g_autoptr (GArray) found = g_array_new (false, false, sizeof (TaskEvent));
   Test self;
 
   set_up (&self);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   (void) map (&self, 10, 5, 1);
   (void) map (&self, 11, 5, 2);
   g_assert_cmpuint (take (&self), ==, 0);
-  sysprof_told_recall (self.told, 10, found);
+  sysprof_mapping_events_recall (self.told, 10, found);
   g_assert_cmpuint (found->len, ==, 1);
   g_assert_cmpint (g_array_index (found, TaskEvent, 0).time, ==, 1);
 
-  sysprof_told_follow (self.told, 10, true);
+  sysprof_mapping_events_follow (self.told, 10, true);
   (void) map (&self, 10, 5, 3);
   (void) map (&self, 11, 5, 4);
   g_assert_cmpuint (take (&self), ==, 1);
-  sysprof_told_follow (self.told, 10, false);
+  sysprof_mapping_events_follow (self.told, 10, false);
   (void) map (&self, 10, 5, 5);
   g_assert_cmpuint (take (&self), ==, 0);
   tear_down (&self);
@@ -243,29 +243,29 @@ test_losses_are_told_once (void)
 
   set_up (&self);
   (void) map (&self, 10, 5, 1);
-  (void) sysprof_told_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
   g_assert_false (has_lost);
 
-  g_assert_cmpuint (sysprof_told_add (&lost.header, 0, build_id, self.told), ==, 0);
-  sysprof_told_drained (SECOND, self.told);
+  g_assert_cmpuint (sysprof_mapping_events_add (&lost.header, 0, build_id, self.told), ==, 0);
+  sysprof_mapping_events_drained (SECOND, self.told);
   g_assert_true (is_woken (&self));
-  (void) sysprof_told_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
   g_assert_true (has_lost);
-  (void) sysprof_told_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
   g_assert_false (has_lost);
 
-  sysprof_told_recall (self.told, 10, found);
+  sysprof_mapping_events_recall (self.told, 10, found);
   g_assert_cmpuint (found->len, ==, 1);
-  sysprof_told_forget_history (self.told);
-  sysprof_told_recall (self.told, 10, found);
+  sysprof_mapping_events_forget_history (self.told);
+  sysprof_mapping_events_recall (self.told, 10, found);
   g_assert_cmpuint (found->len, ==, 0);
 
   /* An event without room is lost as well: for a process that is followed, whatever its
    * kind. */
-  sysprof_told_follow (self.told, 10, true);
+  sysprof_mapping_events_follow (self.told, 10, true);
   for (unsigned i = 0; i * sizeof (Mapped) < 5 << 20; i++)
     (void) map (&self, 10, 5, 2 + i);
-  (void) sysprof_told_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
   g_assert_true (has_lost);
   tear_down (&self);
 }
@@ -274,13 +274,13 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/told/known-files-wake-no-thread", test_known_files_wake_nobody);
-  g_test_add_func ("/record/told/many-files", test_many_files);
-  g_test_add_func ("/record/told/files-are-believed-for-as-long-as-was-said",
+  g_test_add_func ("/record/mapping-events/known-files-wake-no-thread", test_known_files_wake_nobody);
+  g_test_add_func ("/record/mapping-events/many-files", test_many_files);
+  g_test_add_func ("/record/mapping-events/files-are-believed-for-as-long-as-was-said",
                    test_files_are_believed_for_as_long_as_was_said);
-  g_test_add_func ("/record/told/another-generation-is-another-file",
+  g_test_add_func ("/record/mapping-events/another-generation-is-another-file",
                    test_another_generation_is_another_file);
-  g_test_add_func ("/record/told/what-is-followed-is-told", test_what_is_followed_is_told);
-  g_test_add_func ("/record/told/losses-are-told-once", test_losses_are_told_once);
+  g_test_add_func ("/record/mapping-events/what-is-followed-is-told", test_what_is_followed_is_told);
+  g_test_add_func ("/record/mapping-events/losses-are-told-once", test_losses_are_told_once);
   return g_test_run ();
 }

@@ -9,7 +9,7 @@
 #include "record/perf/decode.h"
 #include "record/unwinder/processes.h"
 
-typedef struct UnfinishedSamples UnfinishedSamples;
+typedef struct PendingSamples PendingSamples;
 
 /* Continues from the last address of `sample` through the stack copy, with the process that is
  * published as `walk_as`. Stores all addresses in `addresses` [WALK_MOST_ADDRESSES], which
@@ -24,30 +24,30 @@ typedef struct
   uint64_t n_taken;
   uint64_t n_finished; /* of these, unwound to their end */
   uint64_t n_refused;  /* because too many were pending */
-} UnfinishedStatus;
+} PendingStatus;
 
-UnfinishedSamples *sysprof_unfinished_samples_new (void);
-void sysprof_unfinished_samples_free (UnfinishedSamples *self);
+PendingSamples *sysprof_pending_samples_new (void);
+void sysprof_pending_samples_free (PendingSamples *self);
 
 /* May be called from any thread. FALSE: too many samples are pending. */
-bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample);
+bool sysprof_pending_samples_add (PendingSamples *self, const WalkedSample *sample);
 /* On the pump's thread: writes the samples that are done. */
-void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);
+void sysprof_pending_samples_write (PendingSamples *self, PerfDecoder *decoder);
 
 typedef enum
 {
-  UNFINISHED_WAIT,       /* the list of processes is incomplete: wait */
-  UNFINISHED_BE_PATIENT, /* wait, with timeouts */
-  UNFINISHED_WALK_ALL,   /* unwind all now, as far as possible */
-} UnfinishedPatience;
+  PENDING_WAIT,       /* the list of processes is incomplete: wait */
+  PENDING_BE_PATIENT, /* wait, with timeouts */
+  PENDING_WALK_ALL,   /* unwind all now, as far as possible */
+} PendingPatience;
 
 /* On the unwinder's thread: unwinds the samples that can be unwound, of those taken before
- * `told_until` (ns). TRUE: some are still pending. */
-bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
+ * `events_until` (ns). TRUE: some are still pending. */
+bool sysprof_pending_samples_walk (PendingSamples *self,
                                       CodeProcesses *processes,
                                       const UnwindMemory *memory,
-                                      UnfinishedPatience patience,
-                                      int64_t told_until);
+                                      PendingPatience patience,
+                                      int64_t events_until);
 
 /* Call it only while no other thread uses it. */
-UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);
+PendingStatus sysprof_pending_samples_get_status (const PendingSamples *self);

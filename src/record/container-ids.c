@@ -4,7 +4,7 @@
  * container-facts.h). The pump thread must never open these files itself, and must treat
  * replies of the child as untrusted. */
 
-#include "record/container-facts.h"
+#include "record/container-ids.h"
 
 #include "record/privilege.h"
 #include "record/pump-private.h"
@@ -93,7 +93,7 @@ serve (int socket)
 
 /* The child opens no untrusted file itself, so it ends at once when it is killed. */
 static void
-end_child (ContainerFacts *self)
+end_child (ContainerIds *self)
 {
   self->is_broken = true;
   self->n_waiting = 0;
@@ -104,7 +104,7 @@ end_child (ContainerFacts *self)
 }
 
 static void
-add_fact (ContainerFacts *self, const Answer *answer, const uint8_t *bytes)
+add_fact (ContainerIds *self, const Answer *answer, const uint8_t *bytes)
 {
   g_autofree char *path =
       g_strdup_printf ("/proc/%d/root/%s", answer->question.pid, names[answer->name]);
@@ -116,7 +116,7 @@ add_fact (ContainerFacts *self, const Answer *answer, const uint8_t *bytes)
 
 /* The child forwards the contents of untrusted files, so its replies are checked. */
 static void
-take_answers (ContainerFacts *self)
+take_answers (ContainerIds *self)
 {
   size_t at = 0;
 
@@ -146,7 +146,7 @@ take_answers (ContainerFacts *self)
 static void
 child_ready (Pump *pump, int fd, void *data)
 {
-  ContainerFacts *self = data;
+  ContainerIds *self = data;
   ssize_t n = recv (fd, self->input + self->n_input,
                     sizeof (Answer) + MOST_BYTES - self->n_input, MSG_DONTWAIT);
 
@@ -162,11 +162,11 @@ child_ready (Pump *pump, int fd, void *data)
 }
 
 void
-sysprof_container_facts_init (ContainerFacts *self, Pump *pump)
+sysprof_container_ids_init (ContainerIds *self, Pump *pump)
 {
   Privilege *privilege = sysprof_pump_get_privilege (pump);
 
-  *self = (ContainerFacts){
+  *self = (ContainerIds){
     .pump = pump,
     .child = { .socket = -1, .keeps_rights = true },
     /* A test machine in a file tree has no processes to inspect. */
@@ -176,7 +176,7 @@ sysprof_container_facts_init (ContainerFacts *self, Pump *pump)
 }
 
 static bool
-start_child (ContainerFacts *self)
+start_child (ContainerIds *self)
 {
   if (self->child.pid != 0)
     return true;
@@ -192,7 +192,7 @@ start_child (ContainerFacts *self)
 }
 
 void
-sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, uint64_t mounts)
+sysprof_container_ids_request (ContainerIds *self, int32_t pid, int64_t time, uint64_t mounts)
 {
   const Question question = { .time = time, .pid = pid };
   ssize_t n;
@@ -209,7 +209,7 @@ sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, ui
 }
 
 void
-sysprof_container_facts_finish (ContainerFacts *self)
+sysprof_container_ids_finish (ContainerIds *self)
 {
   int64_t deadline = sysprof_pump_now () + FINISH_MSEC * NSEC_PER_MSEC;
 

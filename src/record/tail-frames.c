@@ -3,7 +3,7 @@
 /* A temporary capture for frames that are appended to the recording at its end (see
  * late-frames.h). */
 
-#include "record/late-frames.h"
+#include "record/tail-frames.h"
 
 #include "capture/capture.h"
 #include "record/output.h"
@@ -17,7 +17,7 @@
  * are appended, and the recording needs space, too. */
 #define SHARE_OF_FREE 4
 
-struct LateFrames
+struct TailFrames
 {
   SysprofCaptureWriter *writer;
   Output *output;
@@ -39,10 +39,10 @@ get_most (int fd)
                                    : UINT64_MAX;
 }
 
-LateFrames *
-sysprof_late_frames_new (GError **error)
+TailFrames *
+sysprof_tail_frames_new (GError **error)
 {
-  g_autofree LateFrames *self = g_new0 (LateFrames, 1);
+  g_autofree TailFrames *self = g_new0 (TailFrames, 1);
   int fd = sysprof_temporary_file_open_unnamed ();
 
   if (fd >= 0)
@@ -67,7 +67,7 @@ sysprof_late_frames_new (GError **error)
 }
 
 void
-sysprof_late_frames_free (LateFrames *self)
+sysprof_tail_frames_free (TailFrames *self)
 {
   if (self == NULL)
     return;
@@ -78,37 +78,37 @@ sysprof_late_frames_free (LateFrames *self)
 }
 
 SysprofCaptureWriter *
-sysprof_late_frames_get_writer (LateFrames *self)
+sysprof_tail_frames_get_writer (TailFrames *self)
 {
   return self->writer;
 }
 
 uint64_t
-sysprof_late_frames_get_size (LateFrames *self)
+sysprof_tail_frames_get_size (TailFrames *self)
 {
   return sysprof_capture_writer_get_size (self->writer);
 }
 
 uint64_t
-sysprof_late_frames_get_n_frames (LateFrames *self)
+sysprof_tail_frames_get_n_frames (TailFrames *self)
 {
   return sysprof_capture_writer_get_n_frames (self->writer);
 }
 
 bool
-sysprof_late_frames_has_room (LateFrames *self)
+sysprof_tail_frames_has_room (TailFrames *self)
 {
   return sysprof_capture_writer_get_size (self->writer) < self->most;
 }
 
 void
-sysprof_late_frames_flush (LateFrames *self)
+sysprof_tail_frames_flush (TailFrames *self)
 {
   sysprof_output_flush (self->output);
 }
 
 uint64_t
-sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, GError **error)
+sysprof_tail_frames_append_to (TailFrames *self, SysprofCaptureWriter *writer, GError **error)
 {
   uint64_t n_kept = sysprof_capture_writer_get_n_frames (self->writer);
   uint64_t n_before = sysprof_capture_writer_get_n_frames (writer);

@@ -3,7 +3,7 @@
 /* Quotes command lines for a remote shell. Each installed shell splits them again and must
  * print the original words. */
 
-#include "cli/far-words.h"
+#include "cli/shell-quoting.h"
 
 #include <string.h>
 
@@ -97,10 +97,10 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (shells); i++)
     {
-      g_autofree char *path = g_strdup_printf ("/cli/far-words/%s-gives-words-back", shells[i]);
+      g_autofree char *path = g_strdup_printf ("/cli/shell-quoting/%s-gives-words-back", shells[i]);
 
       g_test_add_data_func (path, shells[i], test_shells_give_words_back);
     }
-  g_test_add_func ("/cli/far-words/words-of-options", test_words_of_options);
+  g_test_add_func ("/cli/shell-quoting/words-of-options", test_words_of_options);
   return g_test_run ();
 }

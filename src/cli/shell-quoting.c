@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "cli/far-words.h"
+#include "cli/shell-quoting.h"
 
 #include <string.h>
 

@@ -21,27 +21,27 @@
 
 #include <glib.h>
 
-typedef struct Told Told;
+typedef struct MappingEvents MappingEvents;
 
 /* `wake_fd`, an eventfd, borrowed, is written when the unwinder has work. */
-Told *sysprof_told_new (int wake_fd);
-void sysprof_told_free (Told *self);
+MappingEvents *sysprof_mapping_events_new (int wake_fd);
+void sysprof_mapping_events_free (MappingEvents *self);
 
 /* --- the pump --- */
 
 /* A decoder's TellRecordFunc and DrainedFunc; `data` is the queue. */
-size_t sysprof_told_add (const struct perf_event_header *record,
+size_t sysprof_mapping_events_add (const struct perf_event_header *record,
                          int cpu,
                          uint8_t *build_id,
                          void *data);
-void sysprof_told_drained (int64_t until, void *data);
+void sysprof_mapping_events_drained (int64_t until, void *data);
 
 /* Wakes the unwinder after all rings have been drained. */
-void sysprof_told_wake_later (Told *self);
+void sysprof_mapping_events_wake_later (MappingEvents *self);
 
 /* Writes mappings again, with the build ID, if they were written before the build ID was
  * known. */
-void sysprof_told_write_named (Told *self, PerfDecoder *decoder);
+void sysprof_mapping_events_write_named (MappingEvents *self, PerfDecoder *decoder);
 
 /* --- the unwinder --- */
 
@@ -51,30 +51,30 @@ typedef struct
   uint64_t generation; /* 0 = unknown */
   uint32_t device_major;
   uint32_t device_minor;
-} ToldFile;
+} ReportedFile;
 
 /* Marks the file as known for `believed_nsec`: until then, records that map it are not
  * forwarded. `build_id` NULL: the file is still being read. */
-void sysprof_told_set_file (Told *self,
-                            const ToldFile *file,
+void sysprof_mapping_events_set_file (MappingEvents *self,
+                            const ReportedFile *file,
                             const uint8_t *build_id,
                             size_t build_id_size,
                             int64_t believed_nsec);
-void sysprof_told_forget_file (Told *self, const ToldFile *file);
+void sysprof_mapping_events_forget_file (MappingEvents *self, const ReportedFile *file);
 
 /* Keeps the event for a while. Used for events from the unwinder's own rings. */
-void sysprof_told_remember (Told *self, const TaskEvent *event);
+void sysprof_mapping_events_remember (MappingEvents *self, const TaskEvent *event);
 /* Stores the recent events of `pid`, including its fork, in the order of time into `found` (of
  * TaskEvent). */
-void sysprof_told_recall (Told *self, int32_t pid, GArray *found);
+void sysprof_mapping_events_recall (MappingEvents *self, int32_t pid, GArray *found);
 
-/* Turns forwarding of all records of this process to sysprof_told_take() on or off. */
-void sysprof_told_follow (Told *self, int32_t pid, bool follows);
+/* Turns forwarding of all records of this process to sysprof_mapping_events_take() on or off. */
+void sysprof_mapping_events_follow (MappingEvents *self, int32_t pid, bool follows);
 
 /* Drops all kept events. */
-void sysprof_told_forget_history (Told *self);
+void sysprof_mapping_events_forget_history (MappingEvents *self);
 
 /* Appends the forwarded records to `records`. Returns the time (ns) until which records are
  * complete. `has_lost`: records are missing, because the kernel dropped them or the queue was
  * full. */
-int64_t sysprof_told_take (Told *self, GByteArray *records, bool *has_lost);
+int64_t sysprof_mapping_events_take (MappingEvents *self, GByteArray *records, bool *has_lost);

@@ -8,13 +8,13 @@
 
 #include <gio/gio.h>
 
-typedef struct LastWords LastWords;
+typedef struct DeferredBusMessage DeferredBusMessage;
 
 /* Sets the serial of `message` (borrowed). NULL with `error` if no child can be started. */
-LastWords *sysprof_last_words_new (const char *address, GDBusMessage *message, GError **error);
+DeferredBusMessage *sysprof_deferred_bus_message_new (const char *address, GDBusMessage *message, GError **error);
 
 /* Cancels the message. NULL does nothing. */
-void sysprof_last_words_take_back (LastWords *self);
+void sysprof_deferred_bus_message_cancel (DeferredBusMessage *self);
 
 /* Sends the message now. NULL does nothing. */
-void sysprof_last_words_say (LastWords *self);
+void sysprof_deferred_bus_message_send (DeferredBusMessage *self);

@@ -3,7 +3,7 @@
 /* Answers requests about an ELF file from the cache, and starts the parsing child only for
  * answers that the cache does not have. */
 
-#include "symbolize/remembered-elf.h"
+#include "symbolize/elf-cache.h"
 
 #include "util/util.h"
 
@@ -39,7 +39,7 @@ clear_part (void *part)
 /* --- what is open --- */
 
 static void
-forget_file (RememberedElf *self)
+forget_file (ElfCache *self)
 {
   if (self->has_changed && self->entry != NULL)
     sysprof_symbol_cache_store (self->cache, self->entry);
@@ -52,13 +52,13 @@ forget_file (RememberedElf *self)
 }
 
 bool
-sysprof_remembered_elf_is_open (const RememberedElf *self)
+sysprof_elf_cache_is_open (const ElfCache *self)
 {
   return self->is_open && (!self->is_in_child || self->sandbox.pid != 0);
 }
 
 void
-sysprof_remembered_elf_clear (RememberedElf *self)
+sysprof_elf_cache_clear (ElfCache *self)
 {
   forget_file (self);
   g_clear_pointer (&self->cache, sysprof_symbol_cache_free);
@@ -68,7 +68,7 @@ sysprof_remembered_elf_clear (RememberedElf *self)
 /* Whether the file may be passed to the child. If any file in the child is untrusted, the
  * child's time is charged to the budget. */
 static bool
-admit_file (RememberedElf *self, const struct stat *info)
+admit_file (ElfCache *self, const struct stat *info)
 {
   if (self->budget == NULL || sysprof_file_is_trusted (info))
     return true;
@@ -79,7 +79,7 @@ admit_file (RememberedElf *self, const struct stat *info)
 }
 
 bool
-sysprof_remembered_elf_is_over_budget (const RememberedElf *self)
+sysprof_elf_cache_is_over_budget (const ElfCache *self)
 {
   return self->budget != NULL && !sysprof_file_is_trusted (&self->info) &&
          sysprof_file_budget_left_msec (self->budget) == 0;
@@ -89,7 +89,7 @@ sysprof_remembered_elf_is_over_budget (const RememberedElf *self)
  * that has read files of another owner, or from another device such as a container, may be
  * compromised and is replaced. */
 static ElfStatus
-open_in_child (RememberedElf *self,
+open_in_child (ElfCache *self,
                int envelope,
                const struct stat *info,
                bool is_for_lines,
@@ -116,7 +116,7 @@ duplicate (int fd)
 
 /* Loads the entry of the file. Returns FALSE if there is none. */
 static bool
-recall_file (RememberedElf *self, const FileIdentity *file)
+recall_file (ElfCache *self, const FileIdentity *file)
 {
   if (self->envelope >= 0)
     self->entry =
@@ -125,7 +125,7 @@ recall_file (RememberedElf *self, const FileIdentity *file)
 }
 
 ElfStatus
-sysprof_remembered_elf_open (RememberedElf *self,
+sysprof_elf_cache_open (ElfCache *self,
                              int envelope,
                              const struct stat *info,
                              bool is_for_lines,
@@ -164,7 +164,7 @@ sysprof_remembered_elf_open (RememberedElf *self,
 
 /* `facts` are those of the file; they are updated with those of the part. */
 static ElfStatus
-hand_part (RememberedElf *self,
+hand_part (ElfCache *self,
            PartCall call,
            int envelope,
            const struct stat *info,
@@ -181,7 +181,7 @@ hand_part (RememberedElf *self,
 
 /* Passes everything to the child that it has not read yet. */
 static bool
-hand_over_telling (RememberedElf *self, ElfFacts *facts)
+hand_over_telling (ElfCache *self, ElfFacts *facts)
 {
   bool is_opened = self->envelope >= 0 && open_in_child (self, self->envelope, &self->info,
                                                          self->is_for_lines, facts) == ELF_OK;
@@ -202,7 +202,7 @@ hand_over_telling (RememberedElf *self, ElfFacts *facts)
 }
 
 static bool
-hand_over (RememberedElf *self)
+hand_over (ElfCache *self)
 {
   ElfFacts facts;
 
@@ -211,25 +211,25 @@ hand_over (RememberedElf *self)
 
 /* Returns why the files could not be passed to the child. */
 static ElfStatus
-status_of_failed_hand_over (const RememberedElf *self)
+status_of_failed_hand_over (const ElfCache *self)
 {
-  return sysprof_remembered_elf_is_over_budget (self) ? ELF_SKIPPED : ELF_GIVEN_UP;
+  return sysprof_elf_cache_is_over_budget (self) ? ELF_SKIPPED : ELF_GIVEN_UP;
 }
 
 bool
-sysprof_remembered_elf_start_again (RememberedElf *self, ElfFacts *facts)
+sysprof_elf_cache_start_again (ElfCache *self, ElfFacts *facts)
 {
   return hand_over_telling (self, facts);
 }
 
 bool
-sysprof_remembered_elf_has_parts (const RememberedElf *self)
+sysprof_elf_cache_has_parts (const ElfCache *self)
 {
   return self->parts != NULL && self->parts->len > 0;
 }
 
 bool
-sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, ElfFacts *facts)
+sysprof_elf_cache_drop_part (ElfCache *self, struct stat *dropped, ElfFacts *facts)
 {
   guint at = MIN (self->failed, self->parts->len - 1);
 
@@ -241,7 +241,7 @@ sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, Elf
 
 /* Disables the cache for this file. */
 static bool
-stop_remembering (RememberedElf *self)
+stop_remembering (ElfCache *self)
 {
   bool is_handed_over = hand_over (self);
 
@@ -262,7 +262,7 @@ is_lasting (ElfStatus status)
 
 /* The role of a supplement depends on the debug file. */
 static uint32_t
-find_beside (const RememberedElf *self)
+find_beside (const ElfCache *self)
 {
   for (guint i = 0; i < self->parts->len; i++)
     if (g_array_index (self->parts, Part, i).call == PART_DEBUG)
@@ -271,7 +271,7 @@ find_beside (const RememberedElf *self)
 }
 
 static CachedPart *
-find_part (const RememberedElf *self, PartCall call, const FileIdentity *file, guint *number)
+find_part (const ElfCache *self, PartCall call, const FileIdentity *file, guint *number)
 {
   for (guint i = 0; self->entry != NULL && i < self->entry->parts->len; i++)
     {
@@ -286,7 +286,7 @@ find_part (const RememberedElf *self, PartCall call, const FileIdentity *file, g
 }
 
 static void
-use_part (RememberedElf *self,
+use_part (ElfCache *self,
           PartCall call,
           guint number,
           int envelope,
@@ -299,7 +299,7 @@ use_part (RememberedElf *self,
 
 /* Does the same as the child, which drops the old parts even if adding the new one fails. */
 static void
-drop_parts (RememberedElf *self, PartCall call)
+drop_parts (ElfCache *self, PartCall call)
 {
   for (guint i = self->parts->len; i-- > 0;)
     if (call == PART_DEBUG || g_array_index (self->parts, Part, i).call == call)
@@ -307,7 +307,7 @@ drop_parts (RememberedElf *self, PartCall call)
 }
 
 static void
-remember_part (RememberedElf *self,
+remember_part (ElfCache *self,
                PartCall call,
                const FileIdentity *file,
                ElfStatus status,
@@ -329,7 +329,7 @@ remember_part (RememberedElf *self,
 }
 
 static ElfStatus
-add_part (RememberedElf *self,
+add_part (ElfCache *self,
           PartCall call,
           int envelope,
           const struct stat *info,
@@ -340,7 +340,7 @@ add_part (RememberedElf *self,
   ElfStatus status;
   guint number = 0;
 
-  if (!sysprof_remembered_elf_is_open (self))
+  if (!sysprof_elf_cache_is_open (self))
     return ELF_ABSENT;
   drop_parts (self, call);
   if (self->entry != NULL && !sysprof_file_identity_init (&file, info) &&
@@ -372,7 +372,7 @@ add_part (RememberedElf *self,
 }
 
 ElfStatus
-sysprof_remembered_elf_add_debug (RememberedElf *self,
+sysprof_elf_cache_add_debug (ElfCache *self,
                                   int envelope,
                                   const struct stat *info,
                                   ElfFacts *facts)
@@ -381,7 +381,7 @@ sysprof_remembered_elf_add_debug (RememberedElf *self,
 }
 
 ElfStatus
-sysprof_remembered_elf_add_supplement (RememberedElf *self,
+sysprof_elf_cache_add_supplement (ElfCache *self,
                                        int envelope,
                                        const struct stat *info)
 {
@@ -393,14 +393,14 @@ sysprof_remembered_elf_add_supplement (RememberedElf *self,
 /* Files with split units are requested by an answer of the child, so the child has the file
  * already. */
 static void
-mix_child (RememberedElf *self, const struct stat *info)
+mix_child (ElfCache *self, const struct stat *info)
 {
   self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
                          info->st_dev != self->child_device;
 }
 
 ElfStatus
-sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const struct stat *info)
+sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info)
 {
   if (!self->is_in_child)
     return ELF_ABSENT;
@@ -412,7 +412,7 @@ sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const str
 }
 
 ElfStatus
-sysprof_remembered_elf_add_split (RememberedElf *self,
+sysprof_elf_cache_add_split (ElfCache *self,
                                   int envelope,
                                   const struct stat *info,
                                   uint32_t i)
@@ -429,7 +429,7 @@ sysprof_remembered_elf_add_split (RememberedElf *self,
 /* --- answers --- */
 
 static bool
-is_in_use (const RememberedElf *self, guint number)
+is_in_use (const ElfCache *self, guint number)
 {
   for (guint i = 0; i < self->parts->len; i++)
     if (g_array_index (self->parts, Part, i).number == number)
@@ -439,7 +439,7 @@ is_in_use (const RememberedElf *self, guint number)
 
 /* Answers that were given with other parts are outdated. */
 static void
-keep_to_parts (RememberedElf *self)
+keep_to_parts (ElfCache *self)
 {
   CacheEntry *entry = self->entry;
   bool is_same = true;
@@ -457,7 +457,7 @@ keep_to_parts (RememberedElf *self)
 
 /* Exactly one of `names` and `lines` is not NULL. */
 static ElfStatus
-ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
+ask (ElfCache *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
 {
   return names != NULL ? sysprof_elf_sandbox_resolve (&self->sandbox, self->is_by_address,
                                                       offsets, n, names)
@@ -468,7 +468,7 @@ ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, 
 /* Returns FALSE if there are too many answers, or if they depend on files that entries do not
  * list. */
 static bool
-learn (RememberedElf *self,
+learn (ElfCache *self,
        const uint64_t *offsets,
        const ElfAnswers *names,
        const ElfLines *lines)
@@ -484,7 +484,7 @@ learn (RememberedElf *self,
 }
 
 static void
-recall (const RememberedElf *self,
+recall (const ElfCache *self,
         const uint64_t *offsets,
         size_t n,
         ElfAnswers *names,
@@ -497,7 +497,7 @@ recall (const RememberedElf *self,
 }
 
 static ElfStatus
-resolve (RememberedElf *self,
+resolve (ElfCache *self,
          const uint64_t *offsets,
          size_t n,
          ElfAnswers *names,
@@ -540,7 +540,7 @@ resolve (RememberedElf *self,
 }
 
 ElfStatus
-sysprof_remembered_elf_resolve (RememberedElf *self,
+sysprof_elf_cache_resolve (ElfCache *self,
                                 bool are_addresses,
                                 const uint64_t *offsets,
                                 size_t n,
@@ -554,7 +554,7 @@ sysprof_remembered_elf_resolve (RememberedElf *self,
 }
 
 ElfStatus
-sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+sysprof_elf_cache_resolve_lines (ElfCache *self,
                                       bool are_addresses,
                                       const uint64_t *offsets,
                                       size_t n,

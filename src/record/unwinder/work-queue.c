@@ -2,12 +2,12 @@
 
 /* A blocking queue with two levels of precedence. It must never let the lower level starve. */
 
-#include "record/unwinder/hand-over.h"
+#include "record/unwinder/work-queue.h"
 
 #define MOST_SOON 3 /* items with precedence before a normal one gets a turn */
 
 void
-sysprof_hand_over_init (HandOver *self)
+sysprof_work_queue_init (WorkQueue *self)
 {
   pthread_mutex_init (&self->lock, NULL);
   pthread_cond_init (&self->added, NULL);
@@ -17,7 +17,7 @@ sysprof_hand_over_init (HandOver *self)
 }
 
 void
-sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item)
+sysprof_work_queue_clear (WorkQueue *self, GDestroyNotify free_item)
 {
   if (free_item != NULL)
     {
@@ -29,7 +29,7 @@ sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item)
 }
 
 void
-sysprof_hand_over_push (HandOver *self, void *item, bool soon)
+sysprof_work_queue_push (WorkQueue *self, void *item, bool soon)
 {
   pthread_mutex_lock (&self->lock);
   g_queue_push_tail (soon ? &self->soon : &self->items, item);
@@ -39,7 +39,7 @@ sysprof_hand_over_push (HandOver *self, void *item, bool soon)
 
 /* The caller holds the lock. */
 static void *
-take (HandOver *self)
+take (WorkQueue *self)
 {
   bool is_soon = self->soon.length > 0 && (self->items.length == 0 || self->n_soon < MOST_SOON);
 
@@ -48,7 +48,7 @@ take (HandOver *self)
 }
 
 void *
-sysprof_hand_over_wait (HandOver *self)
+sysprof_work_queue_wait (WorkQueue *self)
 {
   void *item;
 
@@ -60,7 +60,7 @@ sysprof_hand_over_wait (HandOver *self)
 }
 
 void *
-sysprof_hand_over_try (HandOver *self)
+sysprof_work_queue_try (WorkQueue *self)
 {
   void *item;
 

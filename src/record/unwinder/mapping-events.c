@@ -4,7 +4,7 @@
  * which replaces the least recently checked file. The memory stays bounded however many files
  * are mapped. */
 
-#include "record/unwinder/told.h"
+#include "record/unwinder/mapping-events.h"
 
 #include "record/unwinder/history.h"
 
@@ -23,7 +23,7 @@
 
 typedef struct
 {
-  ToldFile file;         /* inode 0 = free */
+  ReportedFile file;         /* inode 0 = free */
   int64_t checked_nsec;  /* when the unwinder last received a record of it */
   int64_t believed_nsec; /* no further records until this time has passed */
   bool is_named;         /* the build ID is final; size 0 = none */
@@ -39,7 +39,7 @@ typedef struct
   uint32_t size; /* of the record */
 } Unnamed;
 
-struct Told
+struct MappingEvents
 {
   int wake_fd;
   pthread_mutex_t lock;     /* guards all that follows */
@@ -51,14 +51,14 @@ struct Told
   GByteArray *unnamed;          /* of Unnamed */
   bool has_news, has_new_names; /* of `records` and of build IDs */
   bool has_lost;
-  int64_t told_until; /* ns */
+  int64_t events_until; /* ns */
   uint64_t followed[MOST_PIDS / 64];
 };
 
-Told *
-sysprof_told_new (int wake_fd)
+MappingEvents *
+sysprof_mapping_events_new (int wake_fd)
 {
-  Told *self = g_new0 (Told, 1);
+  MappingEvents *self = g_new0 (MappingEvents, 1);
 
   self->wake_fd = wake_fd;
   self->slot = g_aligned_alloc0 (SLOTS, sizeof (Slot), sizeof (Slot));
@@ -70,7 +70,7 @@ sysprof_told_new (int wake_fd)
 }
 
 void
-sysprof_told_free (Told *self)
+sysprof_mapping_events_free (MappingEvents *self)
 {
   if (self == NULL)
     return;
@@ -86,7 +86,7 @@ sysprof_told_free (Told *self)
 /* --- files --- */
 
 static uint16_t *
-set_of (Told *self, const ToldFile *file)
+set_of (MappingEvents *self, const ReportedFile *file)
 {
   uint64_t mixed =
       (file->inode ^ (uint64_t) file->device_minor << 40) * UINT64_C (0x9e3779b97f4a7c15);
@@ -95,14 +95,14 @@ set_of (Told *self, const ToldFile *file)
 }
 
 static bool
-is_same_inode (const ToldFile *left, const ToldFile *right)
+is_same_inode (const ReportedFile *left, const ReportedFile *right)
 {
   return left->inode == right->inode && left->device_major == right->device_major &&
          left->device_minor == right->device_minor;
 }
 
 static Slot *
-find_slot (Told *self, const ToldFile *file)
+find_slot (MappingEvents *self, const ReportedFile *file)
 {
   const uint16_t *set = set_of (self, file);
 
@@ -114,7 +114,7 @@ find_slot (Told *self, const ToldFile *file)
 
 /* The file's slot, or else the slot in its set that was checked least recently. */
 static Slot *
-make_slot (Told *self, const ToldFile *file)
+make_slot (MappingEvents *self, const ReportedFile *file)
 {
   Slot *slot = find_slot (self, file), *oldest = NULL;
   uint16_t *set = set_of (self, file);
@@ -138,8 +138,8 @@ make_slot (Told *self, const ToldFile *file)
 }
 
 void
-sysprof_told_set_file (Told *self,
-                       const ToldFile *file,
+sysprof_mapping_events_set_file (MappingEvents *self,
+                       const ReportedFile *file,
                        const uint8_t *build_id,
                        size_t build_id_size,
                        int64_t believed_nsec)
@@ -152,7 +152,7 @@ sysprof_told_set_file (Told *self,
   pthread_mutex_lock (&self->lock);
   slot = make_slot (self, file);
   slot->file = *file;
-  slot->checked_nsec = MAX (slot->checked_nsec, self->told_until);
+  slot->checked_nsec = MAX (slot->checked_nsec, self->events_until);
   slot->believed_nsec = believed_nsec;
   slot->is_named = build_id != NULL;
   slot->build_id_size =
@@ -164,7 +164,7 @@ sysprof_told_set_file (Told *self,
 }
 
 void
-sysprof_told_forget_file (Told *self, const ToldFile *file)
+sysprof_mapping_events_forget_file (MappingEvents *self, const ReportedFile *file)
 {
   Slot *slot;
 
@@ -178,24 +178,24 @@ sysprof_told_forget_file (Told *self, const ToldFile *file)
   pthread_mutex_unlock (&self->lock);
 }
 
-static ToldFile
+static ReportedFile
 file_of (const TaskEvent *event)
 {
-  return (ToldFile){ event->inode, event->inode_generation, event->device_major,
+  return (ReportedFile){ event->inode, event->inode_generation, event->device_major,
                      event->device_minor };
 }
 
 /* --- the pump --- */
 
 static bool
-is_followed (const Told *self, int32_t pid)
+is_followed (const MappingEvents *self, int32_t pid)
 {
   return (uint32_t) pid < MOST_PIDS &&
          (self->followed[(uint32_t) pid / 64] >> ((uint32_t) pid % 64) & 1) != 0;
 }
 
 static void
-wake_with (Told *self, const struct perf_event_header *record)
+wake_with (MappingEvents *self, const struct perf_event_header *record)
 {
   if (self->records->len < MOST_BYTES)
     g_byte_array_append (self->records, (const uint8_t *) record, record->size);
@@ -205,7 +205,7 @@ wake_with (Told *self, const struct perf_event_header *record)
 }
 
 static void
-note_lost (Told *self)
+note_lost (MappingEvents *self)
 {
   pthread_mutex_lock (&self->lock);
   self->has_lost = self->has_news = true;
@@ -213,7 +213,7 @@ note_lost (Told *self)
 }
 
 static void
-wait_for_name (Told *self, const struct perf_event_header *record, int cpu)
+wait_for_name (MappingEvents *self, const struct perf_event_header *record, int cpu)
 {
   Unnamed unnamed = { cpu, record->size };
 
@@ -225,14 +225,14 @@ wait_for_name (Told *self, const struct perf_event_header *record, int cpu)
 
 /* TRUE: the unwinder must look at the file. */
 static bool
-see_file (Told *self,
+see_file (MappingEvents *self,
           const TaskEvent *event,
           const struct perf_event_header *record,
           int cpu,
           uint8_t *build_id,
           size_t *build_id_size)
 {
-  ToldFile file = file_of (event);
+  ReportedFile file = file_of (event);
   Slot *slot;
   bool is_new;
 
@@ -255,12 +255,12 @@ see_file (Told *self,
 }
 
 size_t
-sysprof_told_add (const struct perf_event_header *record,
+sysprof_mapping_events_add (const struct perf_event_header *record,
                   int cpu,
                   uint8_t *build_id,
                   void *data)
 {
-  Told *self = data;
+  MappingEvents *self = data;
   size_t build_id_size = 0;
   bool is_news = false;
   TaskEvent event;
@@ -281,7 +281,7 @@ sysprof_told_add (const struct perf_event_header *record,
 }
 
 void
-sysprof_told_wake_later (Told *self)
+sysprof_mapping_events_wake_later (MappingEvents *self)
 {
   pthread_mutex_lock (&self->lock);
   self->has_news = true;
@@ -289,14 +289,14 @@ sysprof_told_wake_later (Told *self)
 }
 
 void
-sysprof_told_drained (int64_t until, void *data)
+sysprof_mapping_events_drained (int64_t until, void *data)
 {
-  Told *self = data;
+  MappingEvents *self = data;
   const uint64_t one = 1;
   bool has_news;
 
   pthread_mutex_lock (&self->lock);
-  self->told_until = until;
+  self->events_until = until;
   has_news = self->has_news;
   self->has_news = false;
   pthread_mutex_unlock (&self->lock);
@@ -307,16 +307,16 @@ sysprof_told_drained (int64_t until, void *data)
 
 /* FALSE: the build ID is not known yet. */
 static bool
-name_record (Told *self,
+name_record (MappingEvents *self,
              PerfDecoder *decoder,
              const struct perf_event_header *record,
              int32_t cpu)
 {
   TaskEvent event;
-  ToldFile file;
+  ReportedFile file;
   Slot named = { 0 };
   const Slot *slot;
-  int64_t told_until;
+  int64_t events_until;
 
   if (!sysprof_task_event_parse (&event, record))
     return true;
@@ -326,11 +326,11 @@ name_record (Told *self,
   slot = find_slot (self, &file);
   if (slot != NULL)
     named = *slot;
-  told_until = self->told_until;
+  events_until = self->events_until;
   pthread_mutex_unlock (&self->lock);
 
   if (!named.is_named || named.file.generation != file.generation)
-    return told_until - event.time >= NAMES_NSEC;
+    return events_until - event.time >= NAMES_NSEC;
   if (named.build_id_size > 0)
     sysprof_perf_decoder_write_named (decoder, record, cpu, named.build_id,
                                       named.build_id_size);
@@ -338,7 +338,7 @@ name_record (Told *self,
 }
 
 void
-sysprof_told_write_named (Told *self, PerfDecoder *decoder)
+sysprof_mapping_events_write_named (MappingEvents *self, PerfDecoder *decoder)
 {
   GByteArray *waiting;
   guint kept = 0;
@@ -376,7 +376,7 @@ sysprof_told_write_named (Told *self, PerfDecoder *decoder)
 /* --- the unwinder --- */
 
 void
-sysprof_told_remember (Told *self, const TaskEvent *event)
+sysprof_mapping_events_remember (MappingEvents *self, const TaskEvent *event)
 {
   pthread_mutex_lock (&self->lock);
   sysprof_history_add (&self->history, event, event->time / 1000);
@@ -384,7 +384,7 @@ sysprof_told_remember (Told *self, const TaskEvent *event)
 }
 
 void
-sysprof_told_recall (Told *self, int32_t pid, GArray *found)
+sysprof_mapping_events_recall (MappingEvents *self, int32_t pid, GArray *found)
 {
   pthread_mutex_lock (&self->lock);
   sysprof_history_find (&self->history, pid, found);
@@ -392,7 +392,7 @@ sysprof_told_recall (Told *self, int32_t pid, GArray *found)
 }
 
 void
-sysprof_told_follow (Told *self, int32_t pid, bool follows)
+sysprof_mapping_events_follow (MappingEvents *self, int32_t pid, bool follows)
 {
   uint64_t bit = UINT64_C (1) << ((uint32_t) pid % 64);
 
@@ -408,7 +408,7 @@ sysprof_told_follow (Told *self, int32_t pid, bool follows)
 }
 
 void
-sysprof_told_forget_history (Told *self)
+sysprof_mapping_events_forget_history (MappingEvents *self)
 {
   pthread_mutex_lock (&self->lock);
   sysprof_history_forget (&self->history);
@@ -416,7 +416,7 @@ sysprof_told_forget_history (Told *self)
 }
 
 int64_t
-sysprof_told_take (Told *self, GByteArray *records, bool *has_lost)
+sysprof_mapping_events_take (MappingEvents *self, GByteArray *records, bool *has_lost)
 {
   int64_t until;
 
@@ -425,7 +425,7 @@ sysprof_told_take (Told *self, GByteArray *records, bool *has_lost)
   g_byte_array_set_size (self->records, 0);
   *has_lost = self->has_lost;
   self->has_lost = false;
-  until = self->told_until;
+  until = self->events_until;
   pthread_mutex_unlock (&self->lock);
   return until;
 }
