@@ -90,7 +90,9 @@ run_gzip (Compressor *self, size_t size, Step step)
       z->next_out = self->out;
       z->avail_out = BLOCK_SIZE;
       (void) deflate (
-          z, flush[step]); /* cannot fail with a valid stream; Z_BUF_ERROR means that nothing was left to do */
+          z,
+          flush
+              [step]); /* cannot fail with a valid stream; Z_BUF_ERROR means that nothing was left to do */
       if (!write_out (self, BLOCK_SIZE - z->avail_out))
         return false;
     }

@@ -9,10 +9,10 @@
 
 #include "cli/host.h"
 
-#include "cli/shell-quoting.h"
 #include "cli/output.h"
 #include "cli/results.h"
 #include "cli/service-manager.h"
+#include "cli/shell-quoting.h"
 #include "cli/terminal.h"
 #include "util/util.h"
 

@@ -7,8 +7,8 @@
 
 #include "cli/options.h"
 
-#include "cli/shell-quoting.h"
 #include "cli/numbers.h"
+#include "cli/shell-quoting.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -17,9 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FREQUENCY 50000 /* samples per second; above the kernel's default limit */
-#define MAX_CALL_DEPTH \
-  1024 /* addresses; above any usual kernel.perf_event_max_stack */
+#define MAX_FREQUENCY    50000 /* samples per second; above the kernel's default limit */
+#define MAX_CALL_DEPTH   1024  /* addresses; above any usual kernel.perf_event_max_stack */
 #define MAX_STACK_SIZE   65536 /* bytes; a sample holds hardly less */
 #define MAX_BUFFER_PAGES 65536 /* 256 MiB in pages of 4 KiB */
 #define DEFAULT_CAPTURE  "capture.syscap"

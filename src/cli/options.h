@@ -23,11 +23,11 @@ typedef struct
   char *host; /* [USER@]HOST that records, or NULL: this machine */
   char **
       remote_words; /* NULL-terminated options for the remote sysprof-cli; NULL without `host` */
-  char *far_end; /* this process is the remote end: the token before each status; otherwise NULL */
+  char *
+      far_end; /* this process is the remote end: the token before each status; otherwise NULL */
 
   /* the capture */
-  char *
-      output; /* "-" = standard output; default capture.syscap; NULL = --top without a file */
+  char *output; /* "-" = standard output; default capture.syscap; NULL = --top without a file */
   gboolean force;
   int buffer_pages;  /* 0 = the default of 8 MiB */
   uint64_t max_size; /* bytes, 0 = no limit */

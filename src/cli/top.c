@@ -22,9 +22,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define WINDOW \
-  (5 * G_GINT64_CONSTANT (1000000000)) /* ns: window of the view; long enough for stable numbers, short enough to follow changes */
-#define LEAST_SPAN      (G_GINT64_CONSTANT (500000000)) /* ns: shorter windows have too few samples */
+#define WINDOW         \
+  (5 *                 \
+   G_GINT64_CONSTANT ( \
+       1000000000)) /* ns: window of the view; long enough for stable numbers, short enough to follow changes */
+#define LEAST_SPAN \
+  (G_GINT64_CONSTANT (500000000)) /* ns: shorter windows have too few samples */
 #define INTERVAL_MSEC   1000
 #define PLAIN_ROWS      40 /* size if the output is not a terminal */
 #define PLAIN_COLUMNS   120

@@ -16,9 +16,11 @@ typedef struct Top Top;
 
 typedef struct
 {
-  int fd;          /* where it is drawn; borrowed */
-  bool takes_keys; /* `q` on standard input ends the recording; FALSE if a command reads standard input */
-  bool gives_back; /* the recording is not kept, so parts of its file that were shown may be freed */
+  int fd; /* where it is drawn; borrowed */
+  bool
+      takes_keys; /* `q` on standard input ends the recording; FALSE if a command reads standard input */
+  bool
+      gives_back; /* the recording is not kept, so parts of its file that were shown may be freed */
 } TopOptions;
 
 /* Returns NULL with `error` if no thread can be started. References `recording`. */

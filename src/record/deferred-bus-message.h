@@ -11,7 +11,8 @@
 typedef struct DeferredBusMessage DeferredBusMessage;
 
 /* Sets the serial of `message` (borrowed). NULL with `error` if no child can be started. */
-DeferredBusMessage *sysprof_deferred_bus_message_new (const char *address, GDBusMessage *message, GError **error);
+DeferredBusMessage *
+sysprof_deferred_bus_message_new (const char *address, GDBusMessage *message, GError **error);
 
 /* Cancels the message. NULL does nothing. */
 void sysprof_deferred_bus_message_cancel (DeferredBusMessage *self);

@@ -119,7 +119,8 @@ list_lives (KernelSymbolLog *self)
           lifetime.end = event->time;
         }
       g_array_append_val (lifetimes, lifetime);
-      open = event->is_gone ? NULL : &g_array_index (lifetimes, SymbolLifetime, lifetimes->len - 1);
+      open = event->is_gone ? NULL
+                            : &g_array_index (lifetimes, SymbolLifetime, lifetimes->len - 1);
     }
   return lifetimes;
 }
@@ -138,7 +139,8 @@ sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self)
       const SymbolLifetime *lifetime = &g_array_index (lifetimes, SymbolLifetime, i);
 
       g_string_append_printf (text, "%" PRIx64 " %" PRIx32 " %" PRId64 " %" PRId64 " %s\n",
-                              lifetime->address, lifetime->size, lifetime->begin, lifetime->end, lifetime->name);
+                              lifetime->address, lifetime->size, lifetime->begin, lifetime->end,
+                              lifetime->name);
     }
   return text;
 }

@@ -4,9 +4,9 @@
 
 #pragma once
 
-#include "record/tail-frames.h"
 #include "record/output.h"
 #include "record/pump.h"
+#include "record/tail-frames.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

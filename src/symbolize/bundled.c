@@ -13,8 +13,8 @@
 #include "symbolize/symbolizer.h"
 
 #include "symbolize/packed-table.h"
-#include "symbolize/transient-kernel-symbols.h"
 #include "symbolize/symbol-table.h"
+#include "symbolize/transient-kernel-symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +242,7 @@ typedef struct
 {
   const Symbolization *symbolization;
   const PackedTable *table;
-  uint32_t *entry;  /* [store->addresses.n] index of a user or kernel entry; NO_ENTRY = none */
+  uint32_t *entry; /* [store->addresses.n] index of a user or kernel entry; NO_ENTRY = none */
   /* [store->processes.n] whether it reports the names of its generated code */
   bool *tells_code;
 } Lookup;

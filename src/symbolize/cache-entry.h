@@ -22,7 +22,7 @@ typedef struct
   uint64_t size;
   int64_t modified_nsec; /* since 1970 */
   int64_t changed_nsec;  /* likewise, of the inode: it cannot be set by users */
-  uint64_t boot; /* the boot, if the device number is assigned at mount time; else 0 */
+  uint64_t boot;         /* the boot, if the device number is assigned at mount time; else 0 */
 } FileIdentity;
 
 /* Returns FALSE if the file cannot be distinguished from others, or may change without a

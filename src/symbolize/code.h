@@ -13,9 +13,9 @@ typedef struct CodeCollection
   uint8_t *is_open; /* [addresses.n] code or its lines are still missing */
   const bool *is_wanted;
   Disassembly *into;
-  GArray *pieces;     /* of CodePiece */
-  GArray *rows;       /* of Instruction */
-  GHashTable *places; /* PieceKey → 1 + index of the piece */
+  GArray *pieces;      /* of CodePiece */
+  GArray *rows;        /* of Instruction */
+  GHashTable *places;  /* PieceKey → 1 + index of the piece */
   GHashTable *inlined; /* StringId of the names of requested functions that may be inlined */
 } CodeCollection;
 

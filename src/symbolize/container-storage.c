@@ -24,13 +24,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_SIZE       64 /* hexadecimal digits */
-#define MOST_LAYERS   256
-#define MOST_JSON     (32 << 20) /* bytes per list */
-#define PATIENCE      2000       /* ms per list */
+#define ID_SIZE     64 /* hexadecimal digits */
+#define MOST_LAYERS 256
+#define MOST_JSON   (32 << 20) /* bytes per list */
+#define PATIENCE    2000       /* ms per list */
 /* ms for all lists together: symbolizing the other files is more important */
 #define MOST_TIME     10000
-#define MOST_USER     (1 << 16)  /* bytes of a user's passwd entry */
+#define MOST_USER     (1 << 16) /* bytes of a user's passwd entry */
 #define SYSTEM_PATH   "/var/lib/containers/storage"
 #define HOME_PATH     ".local/share/containers/storage"
 #define CONTAINER     "libpod-"

@@ -14,7 +14,7 @@ typedef struct
   Opener opener;
   ConfinedChild parser; /* parses the users' lists, without privileges */
   GHashTable *found; /* container and user → GArray of OverlayLayer, NULL = unknown container */
-  int64_t left_msec; /* remaining time for all further lookups */
+  int64_t left_msec;     /* remaining time for all further lookups */
   int64_t deadline_msec; /* of the current lookup */
 } ContainerStorage;
 

@@ -195,8 +195,8 @@ static ElfStatus
 ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
 {
   return sysprof_elf_cache_resolve_lines (&parser->elf, addresses != NULL,
-                                               addresses != NULL ? addresses : batch->offsets,
-                                               batch->n_offsets, lines);
+                                          addresses != NULL ? addresses : batch->offsets,
+                                          batch->n_offsets, lines);
 }
 
 /* Resolves again, with the files that were added since. The previous answer stays if this

@@ -36,7 +36,7 @@
 #define MOST_SILENT 4
 /* seconds, unless the cache's configuration sets another value */
 #define NOT_FOUND_IS_VALID  600
-#define MOST_CONTROL_NUMBER 32  /* bytes */
+#define MOST_CONTROL_NUMBER 32 /* bytes */
 
 /* --- the cache --- */
 
@@ -168,10 +168,9 @@ load_functions (char **problem)
   handle = dlopen (LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL)
     {
-      *problem =
-          g_strdup_printf ("No debuginfod server was queried: %s. Install libdebuginfod "
-                           "(package libdebuginfod1 on Debian).",
-                           dlerror ());
+      *problem = g_strdup_printf ("No debuginfod server was queried: %s. Install libdebuginfod "
+                                  "(package libdebuginfod1 on Debian).",
+                                  dlerror ());
       return false;
     }
 

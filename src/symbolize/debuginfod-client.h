@@ -16,7 +16,7 @@ typedef struct
   const char *source; /* if not NULL, requests this source file, by its path at compile time */
   /* number of events with the file in their stack; the heaviest files are fetched first */
   uint64_t weight;
-  char *path;      /* in the cache; NULL = not found */
+  char *path; /* in the cache; NULL = not found */
 } DebuginfodFile;
 
 /* Looks for `files` in the cache and on the servers in DEBUGINFOD_URLS, for a limited time.

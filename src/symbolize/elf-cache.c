@@ -126,10 +126,10 @@ recall_file (ElfCache *self, const FileIdentity *file)
 
 ElfStatus
 sysprof_elf_cache_open (ElfCache *self,
-                             int envelope,
-                             const struct stat *info,
-                             bool is_for_lines,
-                             ElfFacts *facts)
+                        int envelope,
+                        const struct stat *info,
+                        bool is_for_lines,
+                        ElfFacts *facts)
 {
   FileIdentity file;
   bool has_identity = self->cache != NULL && sysprof_file_identity_init (&file, info);
@@ -286,11 +286,7 @@ find_part (const ElfCache *self, PartCall call, const FileIdentity *file, guint 
 }
 
 static void
-use_part (ElfCache *self,
-          PartCall call,
-          guint number,
-          int envelope,
-          const struct stat *info)
+use_part (ElfCache *self, PartCall call, guint number, int envelope, const struct stat *info)
 {
   Part part = { .call = call, .number = number, .envelope = envelope, .info = *info };
 
@@ -329,11 +325,7 @@ remember_part (ElfCache *self,
 }
 
 static ElfStatus
-add_part (ElfCache *self,
-          PartCall call,
-          int envelope,
-          const struct stat *info,
-          ElfFacts *facts)
+add_part (ElfCache *self, PartCall call, int envelope, const struct stat *info, ElfFacts *facts)
 {
   FileIdentity file;
   CachedPart *known;
@@ -373,17 +365,15 @@ add_part (ElfCache *self,
 
 ElfStatus
 sysprof_elf_cache_add_debug (ElfCache *self,
-                                  int envelope,
-                                  const struct stat *info,
-                                  ElfFacts *facts)
+                             int envelope,
+                             const struct stat *info,
+                             ElfFacts *facts)
 {
   return add_part (self, PART_DEBUG, envelope, info, facts);
 }
 
 ElfStatus
-sysprof_elf_cache_add_supplement (ElfCache *self,
-                                       int envelope,
-                                       const struct stat *info)
+sysprof_elf_cache_add_supplement (ElfCache *self, int envelope, const struct stat *info)
 {
   ElfFacts facts = { 0 }; /* the part adds none */
 
@@ -412,10 +402,7 @@ sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *
 }
 
 ElfStatus
-sysprof_elf_cache_add_split (ElfCache *self,
-                                  int envelope,
-                                  const struct stat *info,
-                                  uint32_t i)
+sysprof_elf_cache_add_split (ElfCache *self, int envelope, const struct stat *info, uint32_t i)
 {
   if (!self->is_in_child)
     return ELF_ABSENT;
@@ -468,10 +455,7 @@ ask (ElfCache *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLi
 /* Returns FALSE if there are too many answers, or if they depend on files that entries do not
  * list. */
 static bool
-learn (ElfCache *self,
-       const uint64_t *offsets,
-       const ElfAnswers *names,
-       const ElfLines *lines)
+learn (ElfCache *self, const uint64_t *offsets, const ElfAnswers *names, const ElfLines *lines)
 {
   self->has_changed = true;
   if (names != NULL ? sysprof_cache_entry_add_names (self->entry, offsets, names)
@@ -497,11 +481,7 @@ recall (const ElfCache *self,
 }
 
 static ElfStatus
-resolve (ElfCache *self,
-         const uint64_t *offsets,
-         size_t n,
-         ElfAnswers *names,
-         ElfLines *lines)
+resolve (ElfCache *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
 {
   g_autofree uint64_t *missing = NULL;
   ElfAnswers new_names = { 0 };
@@ -541,10 +521,10 @@ resolve (ElfCache *self,
 
 ElfStatus
 sysprof_elf_cache_resolve (ElfCache *self,
-                                bool are_addresses,
-                                const uint64_t *offsets,
-                                size_t n,
-                                ElfAnswers *answers)
+                           bool are_addresses,
+                           const uint64_t *offsets,
+                           size_t n,
+                           ElfAnswers *answers)
 {
   if (are_addresses && !self->is_by_address)
     return stop_remembering (self)
@@ -555,10 +535,10 @@ sysprof_elf_cache_resolve (ElfCache *self,
 
 ElfStatus
 sysprof_elf_cache_resolve_lines (ElfCache *self,
-                                      bool are_addresses,
-                                      const uint64_t *offsets,
-                                      size_t n,
-                                      ElfLines *lines)
+                                 bool are_addresses,
+                                 const uint64_t *offsets,
+                                 size_t n,
+                                 ElfLines *lines)
 {
   if (are_addresses && !self->is_by_address)
     return stop_remembering (self)

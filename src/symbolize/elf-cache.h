@@ -43,35 +43,31 @@ typedef struct
 /* Like the functions of the sandbox. ELF_SKIPPED: the file's owner is not trusted, and the
  * budget for such files is used up. */
 ElfStatus sysprof_elf_cache_open (ElfCache *self,
+                                  int envelope,
+                                  const struct stat *info,
+                                  bool is_for_lines,
+                                  ElfFacts *facts);
+ElfStatus sysprof_elf_cache_add_debug (ElfCache *self,
                                        int envelope,
                                        const struct stat *info,
-                                       bool is_for_lines,
                                        ElfFacts *facts);
-ElfStatus sysprof_elf_cache_add_debug (ElfCache *self,
-                                            int envelope,
-                                            const struct stat *info,
-                                            ElfFacts *facts);
-ElfStatus sysprof_elf_cache_add_supplement (ElfCache *self,
-                                                 int envelope,
-                                                 const struct stat *info);
-/* Split units are not cached: once an answer is missing some, caching ends for this file. */
 ElfStatus
-sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info);
-ElfStatus sysprof_elf_cache_add_split (ElfCache *self,
-                                            int envelope,
-                                            const struct stat *info,
-                                            uint32_t i);
+sysprof_elf_cache_add_supplement (ElfCache *self, int envelope, const struct stat *info);
+/* Split units are not cached: once an answer is missing some, caching ends for this file. */
+ElfStatus sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info);
+ElfStatus
+sysprof_elf_cache_add_split (ElfCache *self, int envelope, const struct stat *info, uint32_t i);
 /* Answers by address are only cached if `is_by_address` is set. */
 ElfStatus sysprof_elf_cache_resolve (ElfCache *self,
-                                          bool are_addresses,
-                                          const uint64_t *offsets,
-                                          size_t n,
-                                          ElfAnswers *answers);
+                                     bool are_addresses,
+                                     const uint64_t *offsets,
+                                     size_t n,
+                                     ElfAnswers *answers);
 ElfStatus sysprof_elf_cache_resolve_lines (ElfCache *self,
-                                                bool are_addresses,
-                                                const uint64_t *offsets,
-                                                size_t n,
-                                                ElfLines *lines);
+                                           bool are_addresses,
+                                           const uint64_t *offsets,
+                                           size_t n,
+                                           ElfLines *lines);
 
 /* Whether the file is untrusted, and the budget for such files is used up. */
 bool sysprof_elf_cache_is_over_budget (const ElfCache *self);
@@ -80,8 +76,7 @@ bool sysprof_elf_cache_has_parts (const ElfCache *self);
 /* Call this after the child failed to answer. Starts another child with the same files, except
  * for the last part, or the part that could not be passed. Sets `dropped` to that part and
  * `facts` to those of the rest. Returns FALSE if the file cannot be used without it, either. */
-bool
-sysprof_elf_cache_drop_part (ElfCache *self, struct stat *dropped, ElfFacts *facts);
+bool sysprof_elf_cache_drop_part (ElfCache *self, struct stat *dropped, ElfFacts *facts);
 /* Call this after the child died while it added a part. Starts another child with the same
  * files. Returns FALSE if the file could not be opened again. */
 bool sysprof_elf_cache_start_again (ElfCache *self, ElfFacts *facts);

@@ -223,8 +223,8 @@ sysprof_elf_parser_add_package (ElfParser *self,
 {
   if (self->has_started_again || !may_add (self, info, path))
     return ELF_GIVEN_UP;
-  return note_split (self, sysprof_elf_cache_add_package (&self->elf, envelope, info),
-                     info, path);
+  return note_split (self, sysprof_elf_cache_add_package (&self->elf, envelope, info), info,
+                     path);
 }
 
 ElfStatus
@@ -236,8 +236,8 @@ sysprof_elf_parser_add_split (ElfParser *self,
 {
   if (self->has_started_again || !may_add (self, info, path))
     return ELF_GIVEN_UP;
-  return note_split (self, sysprof_elf_cache_add_split (&self->elf, envelope, info, i),
-                     info, path);
+  return note_split (self, sysprof_elf_cache_add_split (&self->elf, envelope, info, i), info,
+                     path);
 }
 
 ElfStatus

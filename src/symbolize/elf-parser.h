@@ -6,8 +6,8 @@
 #pragma once
 
 #include "symbolize/capture-mounts.h"
-#include "symbolize/file-locator.h"
 #include "symbolize/elf-cache.h"
+#include "symbolize/file-locator.h"
 
 /* *Owned* by the thread that symbolizes. */
 typedef struct

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_TEXT      (UINT32_C (256) << 20) /* bytes of names per file */
+#define MOST_TEXT (UINT32_C (256) << 20) /* bytes of names per file */
 /* the section that distinguishes a kernel from its modules */
 #define KERNEL_SECTION "__ksymtab"
 #define KERNEL_LABEL   "_text"

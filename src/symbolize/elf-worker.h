@@ -73,7 +73,7 @@ typedef struct
   uint32_t name;
   uint32_t demangled; /* 0 = same as `name` */
   uint32_t file;      /* path at compile time; 0 = unknown */
-  uint32_t line; /* of the address, or of the call of the previous frame; 0 = unknown */
+  uint32_t line;      /* of the address, or of the call of the previous frame; 0 = unknown */
   uint32_t decl_file; /* where the function is defined; 0 = unknown */
   uint32_t decl_line;
   uint8_t is_inlined;

@@ -355,7 +355,7 @@ resolve_names (Symbolization *self,
   for (;;)
     {
       status = sysprof_elf_cache_resolve (&parser->elf, addresses != NULL, places,
-                                               batch->n_offsets, &answers);
+                                          batch->n_offsets, &answers);
       if (!sysprof_elf_parser_do_without (parser, status))
         break;
       reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
@@ -570,8 +570,7 @@ use_open_file (Symbolization *self,
   if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
-  *reason =
-      sysprof_elf_cache_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
+  *reason = sysprof_elf_cache_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
   return false;
 }
 

@@ -15,7 +15,7 @@
 typedef struct
 {
   uint16_t *of_process; /* [processes.n] 0 = unknown, 1 = same as ours, else 2 + index */
-  GArray *roots;   /* of KnownRoot, without duplicates */
+  GArray *roots;        /* of KnownRoot, without duplicates */
 } ProcessRoots;
 
 void sysprof_process_roots_init (ProcessRoots *self, const Symbolization *symbolization);

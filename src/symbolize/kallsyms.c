@@ -11,8 +11,8 @@
 
 #include "elf/elf.h"
 #include "symbolize/kernel-parts.h"
-#include "symbolize/transient-kernel-symbols.h"
 #include "symbolize/symbol-table.h"
+#include "symbolize/transient-kernel-symbols.h"
 #include "symbolize/vmlinux.h"
 
 #include <stdlib.h>

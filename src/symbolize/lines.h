@@ -23,7 +23,7 @@ typedef struct LineCollection
   uint32_t *first_inlined; /* [addresses.n] index into `inlined` of the outermost one */
   uint16_t *n_inlined;     /* [addresses.n] */
   GArray *inlined;         /* of InlinedCall */
-  GString *packed; /* NULL; else results are only written there (packed-lines.h) */
+  GString *packed;         /* NULL; else results are only written there (packed-lines.h) */
   /* NULL; else results are only stored there, and the other members are not used
    * (lines-ahead.c) */
   LinesAhead *ahead;

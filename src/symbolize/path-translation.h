@@ -33,7 +33,7 @@ typedef struct
   Text flatpak_info; /* the process's /.flatpak-info; empty = none */
   /* recorded during the current boot, so device numbers are still valid */
   bool has_same_devices;
-  bool is_elsewhere;    /* recorded on another machine, or during another boot */
+  bool is_elsewhere; /* recorded on another machine, or during another boot */
   /* files found will be compared with the recorded one; else only paths that cannot lead to
    * another file are wanted */
   bool is_identified;

@@ -135,8 +135,8 @@ static void
 sort_by_time (Candidates *candidates)
 {
   for (unsigned i = 1; i < candidates->n; i++)
-    for (unsigned k = i; k > 0 && candidates->lifetime[k]->begin < candidates->lifetime[k - 1]->begin;
-         k--)
+    for (unsigned k = i;
+         k > 0 && candidates->lifetime[k]->begin < candidates->lifetime[k - 1]->begin; k--)
       {
         const SymbolLifetime *later = candidates->lifetime[k - 1];
 
@@ -205,7 +205,8 @@ dup_names (const Candidates *candidates, Span span)
         continue;
       if (n > 0)
         g_string_append (names, " or ");
-      g_string_append_len (names, lifetime->name.at, (gssize) sysprof_text_size (lifetime->name));
+      g_string_append_len (names, lifetime->name.at,
+                           (gssize) sysprof_text_size (lifetime->name));
       named[n++] = lifetime;
     }
   return g_string_free (names, FALSE);

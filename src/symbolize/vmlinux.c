@@ -9,12 +9,12 @@
 
 #include "symbolize/vmlinux.h"
 
+#include "symbolize/elf-cache.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
-#include "symbolize/elf-cache.h"
 #include "symbolize/stop-event.h"
 
 #include <errno.h>
@@ -257,9 +257,9 @@ open_file (Search *self, int root, const char *path)
       self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
     }
   if (sysprof_elf_cache_open (&self->elf, envelope, &info,
-                                   self->symbolization->lines != NULL ||
-                                       self->symbolization->code != NULL,
-                                   &self->facts) != ELF_OK)
+                              self->symbolization->lines != NULL ||
+                                  self->symbolization->code != NULL,
+                              &self->facts) != ELF_OK)
     return false;
   if (has_build_id (&self->facts, self->build_id))
     return is_of_use (self);
@@ -389,11 +389,11 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
   else if (symbolization->lines != NULL)
     {
       if (sysprof_elf_cache_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
-                                                &lines) == ELF_OK)
+                                           &lines) == ELF_OK)
         sysprof_line_collection_add (symbolization, &batch, &lines);
     }
-  else if (sysprof_elf_cache_resolve (&self->elf, true, addresses, batch.n_offsets,
-                                           &answers) == ELF_OK)
+  else if (sysprof_elf_cache_resolve (&self->elf, true, addresses, batch.n_offsets, &answers) ==
+           ELF_OK)
     use_answers (symbolization, &batch, &answers);
   sysprof_elf_answers_clear (&answers);
   sysprof_elf_lines_clear (&lines);

@@ -97,7 +97,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   for (size_t i = 0; i < G_N_ELEMENTS (shells); i++)
     {
-      g_autofree char *path = g_strdup_printf ("/cli/shell-quoting/%s-gives-words-back", shells[i]);
+      g_autofree char *path =
+          g_strdup_printf ("/cli/shell-quoting/%s-gives-words-back", shells[i]);
 
       g_test_add_data_func (path, shells[i], test_shells_give_words_back);
     }

@@ -41,7 +41,7 @@ static ElfStatus
 ask (Fixture *self, ElfAnswers *answers)
 {
   return sysprof_elf_cache_resolve (&self->parser.elf, false, self->offset, MOST_OFFSETS,
-                                         answers);
+                                    answers);
 }
 
 static void

@@ -186,9 +186,8 @@ ask (const char *path,
 
   open_program (&asked, path, has_cache, is_for_lines);
   if (is_for_lines)
-    g_assert_cmpint (
-        sysprof_elf_cache_resolve_lines (&asked.elf, false, offsets, n, &lines), ==,
-        ELF_OK);
+    g_assert_cmpint (sysprof_elf_cache_resolve_lines (&asked.elf, false, offsets, n, &lines),
+                     ==, ELF_OK);
   else
     g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, false, offsets, n, &names), ==,
                      ELF_OK);
@@ -288,9 +287,8 @@ test_addresses_are_kept_apart (Fixture *self, const void *data)
   size_t n = 0;
 
   open_program (&asked, self->program, false, false);
-  g_assert_cmpint (
-      sysprof_elf_cache_resolve (&asked.elf, false, self->offset, self->n, &names), ==,
-      ELF_OK);
+  g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, false, self->offset, self->n, &names),
+                   ==, ELF_OK);
   /* Some are in no segment. */
   for (size_t i = 0; i < self->n; i++)
     if (names.row[i].link_address > (n > 0 ? addresses[n - 1] : 0))

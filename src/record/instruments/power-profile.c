@@ -10,8 +10,8 @@
 
 #include "record/bus-address.h"
 #include "record/bus.h"
-#include "record/instrument.h"
 #include "record/deferred-bus-message.h"
+#include "record/instrument.h"
 #include "record/pump-private.h"
 #include "util/util.h"
 

@@ -277,7 +277,8 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
     }
 
   self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
-  self->request.session.tells_inodes = sysprof_unwinder_get_mapping_events (self->unwinder) != NULL;
+  self->request.session.tells_inodes =
+      sysprof_unwinder_get_mapping_events (self->unwinder) != NULL;
   return true;
 }
 
@@ -687,8 +688,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            status.use.n_refused);
   g_debug ("Unwinder: %" G_GUINT64_FORMAT " pending samples, %" G_GUINT64_FORMAT " "
            "completed, %" G_GUINT64_FORMAT " rejected",
-           status.pending.n_taken, status.pending.n_finished,
-           status.pending.n_refused);
+           status.pending.n_taken, status.pending.n_finished, status.pending.n_refused);
   g_debug ("Unwinder: %" G_GUINT64_FORMAT " copies, %" G_GUINT64_FORMAT
            " forwarded, %" G_GUINT64_FORMAT " rejected, %.0f ms of CPU time of the workers",
            status.copies.n_taken, status.copies.n_handed_on, status.copies.n_refused,
@@ -825,7 +825,8 @@ rings_drained (int64_t until, void *data)
 
   sysprof_unwinder_note_drained (self->unwinder);
   if (tells_unwinder (self))
-    sysprof_mapping_events_drained (until, sysprof_unwinder_get_mapping_events (self->unwinder));
+    sysprof_mapping_events_drained (until,
+                                    sysprof_unwinder_get_mapping_events (self->unwinder));
 }
 
 /* --- the instrument --- */

@@ -9,8 +9,8 @@
 
 #include "record/unwinder/files.h"
 
-#include "record/unwinder/work-queue.h"
 #include "record/unwinder/priority.h"
+#include "record/unwinder/work-queue.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -82,10 +82,10 @@ struct CodeFiles
 {
   UnwindPublisher *publisher;
   LiveFiles live_files;
-  MappingEvents *mapping_events;         /* NULL = no event queue */
-  PinnedFiles *kept;    /* NULL = not requested */
-  GHashTable *by_key; /* of CodeFile with is_current */
-  WorkQueue to_build;  /* of Job */
+  MappingEvents *mapping_events; /* NULL = no event queue */
+  PinnedFiles *kept;             /* NULL = not requested */
+  GHashTable *by_key;            /* of CodeFile with is_current */
+  WorkQueue to_build;            /* of Job */
   WorkQueue done;
   GThread *builders[MOST_WORKERS];
   UnwindWorker workers[MOST_WORKERS]; /* one per builder */
@@ -223,7 +223,7 @@ static ReportedFile
 to_reported_file (const CodeFile *file)
 {
   return (ReportedFile){ file->key.inode, file->inode_generation, file->key.device_major,
-                     file->key.device_minor };
+                         file->key.device_minor };
 }
 
 /* Passes the build ID to the event queue. */
@@ -233,8 +233,8 @@ tell_of_name (const CodeFile *file)
   ReportedFile reported = to_reported_file (file);
 
   sysprof_mapping_events_set_file (file->files->mapping_events, &reported,
-                         file->state != TABLE_PENDING ? file->header.build_id : NULL,
-                         file->header.build_id_size, file->believed_usec * 1000);
+                                   file->state != TABLE_PENDING ? file->header.build_id : NULL,
+                                   file->header.build_id_size, file->believed_usec * 1000);
 }
 
 /* Publishes that the file has no table; otherwise the walker would copy the stack each time

@@ -23,7 +23,7 @@
 
 typedef struct
 {
-  ReportedFile file;         /* inode 0 = free */
+  ReportedFile file;     /* inode 0 = free */
   int64_t checked_nsec;  /* when the unwinder last received a record of it */
   int64_t believed_nsec; /* no further records until this time has passed */
   bool is_named;         /* the build ID is final; size 0 = none */
@@ -139,10 +139,10 @@ make_slot (MappingEvents *self, const ReportedFile *file)
 
 void
 sysprof_mapping_events_set_file (MappingEvents *self,
-                       const ReportedFile *file,
-                       const uint8_t *build_id,
-                       size_t build_id_size,
-                       int64_t believed_nsec)
+                                 const ReportedFile *file,
+                                 const uint8_t *build_id,
+                                 size_t build_id_size,
+                                 int64_t believed_nsec)
 {
   Slot *slot;
 
@@ -182,7 +182,7 @@ static ReportedFile
 file_of (const TaskEvent *event)
 {
   return (ReportedFile){ event->inode, event->inode_generation, event->device_major,
-                     event->device_minor };
+                         event->device_minor };
 }
 
 /* --- the pump --- */
@@ -256,9 +256,9 @@ see_file (MappingEvents *self,
 
 size_t
 sysprof_mapping_events_add (const struct perf_event_header *record,
-                  int cpu,
-                  uint8_t *build_id,
-                  void *data)
+                            int cpu,
+                            uint8_t *build_id,
+                            void *data)
 {
   MappingEvents *self = data;
   size_t build_id_size = 0;

@@ -31,9 +31,9 @@ void sysprof_mapping_events_free (MappingEvents *self);
 
 /* A decoder's TellRecordFunc and DrainedFunc; `data` is the queue. */
 size_t sysprof_mapping_events_add (const struct perf_event_header *record,
-                         int cpu,
-                         uint8_t *build_id,
-                         void *data);
+                                   int cpu,
+                                   uint8_t *build_id,
+                                   void *data);
 void sysprof_mapping_events_drained (int64_t until, void *data);
 
 /* Wakes the unwinder after all rings have been drained. */
@@ -56,10 +56,10 @@ typedef struct
 /* Marks the file as known for `believed_nsec`: until then, records that map it are not
  * forwarded. `build_id` NULL: the file is still being read. */
 void sysprof_mapping_events_set_file (MappingEvents *self,
-                            const ReportedFile *file,
-                            const uint8_t *build_id,
-                            size_t build_id_size,
-                            int64_t believed_nsec);
+                                      const ReportedFile *file,
+                                      const uint8_t *build_id,
+                                      size_t build_id_size,
+                                      int64_t believed_nsec);
 void sysprof_mapping_events_forget_file (MappingEvents *self, const ReportedFile *file);
 
 /* Keeps the event for a while. Used for events from the unwinder's own rings. */

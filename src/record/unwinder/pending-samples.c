@@ -199,8 +199,8 @@ try_to_walk (PendingSamples *self,
   if (pending->sample.time >= events_until && patience != PENDING_WALK_ALL)
     return false;
 
-  switch (sysprof_code_processes_ask (processes, pending->sample.pid,
-                                      pending->sample.time, &walk_as))
+  switch (sysprof_code_processes_ask (processes, pending->sample.pid, pending->sample.time,
+                                      &walk_as))
     {
     case CODE_READY:
       walk (self, pending, memory, walk_as);
@@ -220,10 +220,10 @@ try_to_walk (PendingSamples *self,
 
 bool
 sysprof_pending_samples_walk (PendingSamples *self,
-                                 CodeProcesses *processes,
-                                 const UnwindMemory *memory,
-                                 PendingPatience patience,
-                                 int64_t events_until)
+                              CodeProcesses *processes,
+                              const UnwindMemory *memory,
+                              PendingPatience patience,
+                              int64_t events_until)
 {
   PendingSample *pending;
   guint n;

@@ -44,10 +44,10 @@ typedef enum
 /* On the unwinder's thread: unwinds the samples that can be unwound, of those taken before
  * `events_until` (ns). TRUE: some are still pending. */
 bool sysprof_pending_samples_walk (PendingSamples *self,
-                                      CodeProcesses *processes,
-                                      const UnwindMemory *memory,
-                                      PendingPatience patience,
-                                      int64_t events_until);
+                                   CodeProcesses *processes,
+                                   const UnwindMemory *memory,
+                                   PendingPatience patience,
+                                   int64_t events_until);
 
 /* Call it only while no other thread uses it. */
 PendingStatus sysprof_pending_samples_get_status (const PendingSamples *self);

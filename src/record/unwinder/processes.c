@@ -75,15 +75,16 @@ struct CodeProcesses
   bool on_demand; /* publish a process only when a sample needs it */
   unsigned n_tables_came;
   int64_t known_since_nsec; /* nothing before it is known; 0 = no limit */
-  MappingEvents *mapping_events;               /* with on_demand: the events of processes that are not in by_pid */
-  GHashTable *by_pid;       /* pid → CodeProcess */
-  GHashTable *unheard_of;   /* pids found nowhere since the last publishing */
-  GPtrArray *changed;       /* of CodeProcess: to be published */
-  GQueue inheriting;        /* of Deadline, sorted by time */
-  GQueue lingering;         /* the same */
-  GHashTable *only;         /* pids; NULL = all */
-  bool wants_all_files;     /* look also at files that processes not in `only` execute */
-  GArray *scratch;          /* of UnwindProcessMapping */
+  MappingEvents
+      *mapping_events;    /* with on_demand: the events of processes that are not in by_pid */
+  GHashTable *by_pid;     /* pid → CodeProcess */
+  GHashTable *unheard_of; /* pids found nowhere since the last publishing */
+  GPtrArray *changed;     /* of CodeProcess: to be published */
+  GQueue inheriting;      /* of Deadline, sorted by time */
+  GQueue lingering;       /* the same */
+  GHashTable *only;       /* pids; NULL = all */
+  bool wants_all_files;   /* look also at files that processes not in `only` execute */
+  GArray *scratch;        /* of UnwindProcessMapping */
 
   /* The program that is published as FORMER_PROGRAM. */
   const GArray *former; /* NULL = none; only compared, never dereferenced */

@@ -23,9 +23,9 @@
 #include "record/perf/session.h"
 #include "record/perf/tasks.h"
 #include "record/unwinder/loading.h"
+#include "record/unwinder/mapping-events.h"
 #include "record/unwinder/priority.h"
 #include "record/unwinder/processes.h"
-#include "record/unwinder/mapping-events.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -93,8 +93,8 @@ struct Unwinder
   CodeFiles *files;
   CodeProcesses *processes;
   PendingSamples *pending; /* shared with the pump's thread */
-  CopiedSamples *copies;         /* the same; NULL: the BPF program unwinds */
-  PerfSession *session;          /* NULL: events come from the pump */
+  CopiedSamples *copies;   /* the same; NULL: the BPF program unwinds */
+  PerfSession *session;    /* NULL: events come from the pump */
   /* Files without a table that the walker met; NULL: it does not report them. */
   PerfSession *unknown_files;
   /* wake_fd, then an epoll instance with the rings of each session; -1 = none. */
@@ -104,12 +104,12 @@ struct Unwinder
   GArray *to_read;     /* of int32_t */
   guint n_read;
   int64_t events_until; /* ns: all earlier events have been applied */
-  bool had_events;    /* at the last poll */
-  bool is_incomplete; /* records were lost */
-  bool is_to_read;    /* read all processes again */
-  bool is_widened;    /* sysprof_unwinder_widen() has been applied */
-  int64_t read_usec;  /* start of the last full read */
-  int64_t now_usec;   /* time of the last poll */
+  bool had_events;      /* at the last poll */
+  bool is_incomplete;   /* records were lost */
+  bool is_to_read;      /* read all processes again */
+  bool is_widened;      /* sysprof_unwinder_widen() has been applied */
+  int64_t read_usec;    /* start of the last full read */
+  int64_t now_usec;     /* time of the last poll */
   int64_t begin_nsec;
   UnwinderStatus status;
 };
@@ -461,8 +461,8 @@ finish (Unwinder *self)
       (void) catch_up (self, &waits);
     }
   (void) sysprof_pending_samples_walk (self->pending, self->processes,
-                                          sysprof_unwind_publisher_get_memory (self->publisher),
-                                          PENDING_WALK_ALL, INT64_MAX);
+                                       sysprof_unwind_publisher_get_memory (self->publisher),
+                                       PENDING_WALK_ALL, INT64_MAX);
 }
 
 static void *
@@ -583,8 +583,8 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
                                         self->wake_fd, error);
   if (self->files == NULL)
     return false;
-  self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->mapping_events);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege,
+                                                self->mapping_events);
   self->pending = sysprof_pending_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
@@ -645,8 +645,8 @@ sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error)
               NULL, error))
     {
       self->copies = sysprof_copied_samples_new (
-          self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-          self->pending, self->wake_fd, error);
+          self->processes, sysprof_unwind_publisher_get_memory (self->publisher), self->pending,
+          self->wake_fd, error);
       if (self->copies != NULL)
         return self;
     }

@@ -103,8 +103,8 @@ run_child (const Fixture *self, int commands, int answers)
     {
       for (unsigned i = 0; command == 'o' && i < MOST; i++)
         map (self->mapping_events, ELSEWHERE, PAGE);
-      map (command == 'o' ? self->untold : self->mapping_events, command == 'o' ? CODE : ELSEWHERE,
-           command == 'o' ? self->size : PAGE);
+      map (command == 'o' ? self->untold : self->mapping_events,
+           command == 'o' ? CODE : ELSEWHERE, command == 'o' ? self->size : PAGE);
     }
   _exit (0);
 }

@@ -133,7 +133,8 @@ test_many_files (void)
       ReportedFile file = { i, 7, 0, 8 };
 
       sysprof_mapping_events_drained ((int64_t) i, self.told);
-      sysprof_mapping_events_set_file (self.told, &file, (const uint8_t *) &i, sizeof i, 60 * SECOND);
+      sysprof_mapping_events_set_file (self.told, &file, (const uint8_t *) &i, sizeof i,
+                                       60 * SECOND);
     }
   for (uint64_t i = 1; i <= N_FILES; i++)
     {
@@ -153,8 +154,8 @@ test_many_files (void)
   for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
     {
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, 0);
-      sysprof_mapping_events_set_file (self.told, &(ReportedFile){ i, 7, 0, 8 }, (const uint8_t *) &i,
-                             sizeof i, 60 * SECOND);
+      sysprof_mapping_events_set_file (self.told, &(ReportedFile){ i, 7, 0, 8 },
+                                       (const uint8_t *) &i, sizeof i, 60 * SECOND);
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, sizeof i);
     }
   tear_down (&self);
@@ -274,13 +275,15 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/mapping-events/known-files-wake-no-thread", test_known_files_wake_nobody);
+  g_test_add_func ("/record/mapping-events/known-files-wake-no-thread",
+                   test_known_files_wake_nobody);
   g_test_add_func ("/record/mapping-events/many-files", test_many_files);
   g_test_add_func ("/record/mapping-events/files-are-believed-for-as-long-as-was-said",
                    test_files_are_believed_for_as_long_as_was_said);
   g_test_add_func ("/record/mapping-events/another-generation-is-another-file",
                    test_another_generation_is_another_file);
-  g_test_add_func ("/record/mapping-events/what-is-followed-is-told", test_what_is_followed_is_told);
+  g_test_add_func ("/record/mapping-events/what-is-followed-is-told",
+                   test_what_is_followed_is_told);
   g_test_add_func ("/record/mapping-events/losses-are-told-once", test_losses_are_told_once);
   return g_test_run ();
 }

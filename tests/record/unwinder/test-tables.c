@@ -4,8 +4,8 @@
  * reasons for missing tables. */
 
 #include "record/proc-text.h"
-#include "record/unwinder/processes.h"
 #include "record/unwinder/mapping-events.h"
+#include "record/unwinder/processes.h"
 #include "tests/record/unwinder/builders.h"
 
 #include <dlfcn.h>
@@ -41,8 +41,8 @@ set_up (Fixture *self, gconstpointer data)
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
   self->files = sysprof_code_files_new (self->publisher, self->privilege, self->mapping_events,
                                         self->wake_fd, NULL);
-  self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->mapping_events);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege,
+                                                self->mapping_events);
 }
 
 static void
