@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decides which events (marks, logs, D-Bus messages, allocations) a filter selects. */
+
 #include "analyze/analyze.h"
 
 static bool

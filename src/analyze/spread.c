@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Minimum, median, percentiles and maximum of durations. */
+
 #include "analyze/analyze.h"
 
 static int

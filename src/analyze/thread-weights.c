@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Weights by stack and thread. See thread-weights.h. */
+
 #include "analyze/thread-weights.h"
 
 #define FIRST_SLOTS 1024 /* a power of two */

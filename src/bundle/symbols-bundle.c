@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The instrument that adds symbols to a recording at its end, so that it opens without the
+ * recorded machine's files. */
+
 #include "bundle/bundle.h"
 
 #include "capture/capture.h"

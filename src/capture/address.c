@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* Names the context markers among the addresses of a stack. */
+
 #include <sysprof-address.h>
 
 /* perf_event.h calls them PERF_CONTEXT_…; from MAX_MARKER on no address is code. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* Chooses the clock of all timestamps: the first of a list that the system has. */
+
 #include <sysprof-clock.h>
 
 SysprofClock sysprof_clock = -1;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* Conditions on frames: types, processes, counters, spans of time, and their combinations. */
+
 #include "capture/capture.h"
 
 #include <errno.h>

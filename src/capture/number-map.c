@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* A hash table from numbers to numbers. See number-map.h. */
+
 #include "capture/number-map.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* The few calls that differ between C libraries: page size, descriptors named in the
+ * environment, memfd. */
+
 #include "capture/capture.h"
 
 #include <errno.h>

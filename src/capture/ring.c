@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* The writing side of a ring of frames in shared memory. See ring.h. */
+
 #include "capture/ring.h"
 
 #include "capture/byte-order.h"

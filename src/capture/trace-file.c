@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
+/* Appends frames to the capture behind SYSPROF_TRACE_FD. See trace-file.h. */
+
 #include "capture/trace-file.h"
 
 #include "capture/capture.h"

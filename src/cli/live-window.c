@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Keeps the last seconds of a running recording as a capture. See live-window.h. */
+
 #include "cli/live-window.h"
 
 #include "capture/capture.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Rebuilds and quotes the command line for another machine's shell. See shell-quoting.h. */
+
 #include "cli/shell-quoting.h"
 
 #include <string.h>

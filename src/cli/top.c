@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The live view of --top and its thread. See top.h. */
+
 #include "cli/top.h"
 
 #include "cli/live-window.h"

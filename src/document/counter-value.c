@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentCounterValue: one value of a counter with its timestamp. */
+
 #include "document/objects.h"
 
 struct _SysprofDocumentCounterValue

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentCounter: a counter with its names and, as a list model, its values. */
+
 #include "document/objects.h"
 
 struct _SysprofDocumentCounter

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Read-only GObject properties from a table of getters. See properties.h. */
+
 #include "document/properties.h"
 
 #define FLAGS (G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofThreadInfo: a thread of a process with its name. */
+
 #include "document/frames/frame.h"
 #include "document/objects.h"
 #include "document/properties.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofTimeSpan: a span of time in nanoseconds, and its text. */
+
 #include <sysprof.h>
 
 G_DEFINE_BOXED_TYPE (SysprofTimeSpan,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Progress and cancellation of long work. See progress.h. */
+
 #include "store/progress.h"
 
 #define STEP 0.01 /* of the total, as reported */

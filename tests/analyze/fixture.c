@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Stores and symbols for the tests of analyze. See fixture.h. */
+
 #include "fixture.h"
 
 typedef struct

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reference results, computed sample by sample. See reference.h. */
+
 #include "reference.h"
 
 #include <string.h>

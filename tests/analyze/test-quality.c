@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* How many stacks are complete, truncated or unnamed, for stacks with known ends. */
+
 #include "fixture.h"
 
 /* An application whose threads are whole, cut and without a user part, and a kernel thread. */

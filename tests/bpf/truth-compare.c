@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Compares recorded stacks with the list that the workload keeps. See truth-compare.h. */
+
 #include "truth-compare.h"
 
 #include "elf/elf.h"

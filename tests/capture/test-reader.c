@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The reader of captures: damaged, growing and copied files, and reads that fail. */
+
 #include "capture/capture.h"
 #include "join/join.h"
 #include "scratch.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Each frame that the writer makes, byte by byte. */
+
 #include "capture/capture.h"
 #include "capture/reader.h"
 #include "scratch.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Numbers of the command line: units, bounds and nonsense. */
+
 #include "cli/numbers.h"
 
 static void

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Options of sysprof-cli: what people type, defaults, and one-line errors. */
+
 #include "cli/options.h"
 
 #include <string.h>

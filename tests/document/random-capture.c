@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A random capture whose stacks are known. See random-capture.h. */
+
 #include "random-capture.h"
 
 #include <glib/gstdio.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Texts of offsets and spans of time. */
+
 #include <sysprof.h>
 
 static void

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Damages a file in a repeatable way. See change-bytes.h. */
+
 #include "tests/e2e/change-bytes.h"
 
 #include <stdbool.h>

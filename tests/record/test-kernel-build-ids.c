@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The build ID among the notes of the kernel, also in damaged notes. */
+
 #include "record/kernel-build-ids.h"
 
 #include <elf.h>

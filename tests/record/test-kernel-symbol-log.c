@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Lifetimes of transient kernel symbols from events in any order. */
+
 #include "record/kernel-symbol-log.h"
 
 #include <string.h>

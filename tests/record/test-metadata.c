@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Metadata about the machine, the recorder and the command. */
+
 #include "record/metadata.h"
 #include "util/util.h"
 

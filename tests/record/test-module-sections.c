@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Addresses of module sections from a made-up /sys/module. */
+
 #include "record/module-sections.h"
 
 #include <elf.h>

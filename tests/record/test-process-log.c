@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The log of processes that started: order, ends, limits and namespaces. */
+
 #include "../data/fixed-seed.h"
 #include "record/process-log.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Names of threads from events in any order. */
+
 #include "record/thread-names.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Short forms of long C++ and Rust names. */
+
 #include "text/text.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Suggestions for misspelled words. */
+
 #include "util/closest.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Equal strings get the same number. */
+
 #include "util/intern.h"
 
 #include <glib.h>

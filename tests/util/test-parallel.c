@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Work on all CPUs: each item once, one worker per CPU. */
+
 #include "util/parallel.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Files that stay readable after their names are removed. */
+
 #include "util/util.h"
 
 #include <fcntl.h>

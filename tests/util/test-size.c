@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Texts of sizes in bytes. */
+
 #include "util/size.h"
 
 #include <glib.h>

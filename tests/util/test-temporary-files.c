@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Temporary files are removed when a signal ends the process. */
+
 #include "util/temporary-files.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The text cursor: numbers, lines, words, and the end of the text. */
+
 #include "util/text.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Parsing of options and the text of --help. */
+
 #include "util/usage.h"
 
 #include <string.h>

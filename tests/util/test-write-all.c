@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Writing all bytes in spite of interruptions. */
+
 #include "util/write-all.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Names of applications, containers, pods and units from paths of control groups. */
+
 #include "views/tasks/cgroup-name.h"
 
 #include <glib.h>

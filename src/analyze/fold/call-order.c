@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Compares functions and nodes for display. See call-order.h. */
+
 #include "analyze/fold/call-order.h"
 
 #include <string.h>

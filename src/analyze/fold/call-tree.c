@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The call tree of a selection: nodes in arrays, labels of nodes, and the tree above a
+ * function. */
+
 #include "analyze/fold/heavy-tree.h"
 #include "analyze/fold/plan.h"
 #include "analyze/fold/work.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the functions that --focus names. */
+
 #include "analyze/analyze.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Applies a shape to all stacks once: hidden entries, focus and folded recursion. See
+ * forest.h. */
+
 #include "analyze/fold/forest.h"
 
 #include "analyze/fold/stack-keys.h"

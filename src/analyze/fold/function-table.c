@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Adds up self and total per function. See function-table.h. */
+
 #include "analyze/fold/function-table.h"
 
 #include "analyze/fold/call-order.h"

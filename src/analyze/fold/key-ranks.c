@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Sorts the keys of siblings once, so that nodes compare by number. See key-ranks.h. */
+
 #include "analyze/fold/key-ranks.h"
 
 #include "analyze/fold/call-order.h"

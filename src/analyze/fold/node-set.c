@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A hash table from a parent and a key to the child node. See node-set.h. */
+
 #include "analyze/fold/node-set.h"
 
 #include <glib.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Computes trees and tables again when only the selection changes. See refold.h. */
+
 #include "analyze/fold/list.h"
 #include "analyze/fold/node-set.h"
 #include "analyze/fold/plan.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decides which samples a filter selects. See sample-matcher.h. */
+
 #include "analyze/fold/sample-matcher.h"
 
 #include "analyze/fold/stack-terms.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The key of the innermost entry of each stack under a shape. See stack-keys.h. */
+
 #include "analyze/fold/stack-keys.h"
 
 static bool *

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Groups stacks that follow each other into runs, which are visited at once. See stack-
+ * runs.h. */
+
 #include "analyze/fold/stack-runs.h"
 
 #include "util/large.h"

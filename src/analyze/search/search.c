@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Searches all names of a capture by parts of words. See search.h. */
+
 #include "analyze/analyze.h"
 #include "analyze/fold/work.h"
 

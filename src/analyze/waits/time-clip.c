@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The overlap of a wait with the selected spans of time. */
+
 #include "analyze/waits/waits.h"
 
 void

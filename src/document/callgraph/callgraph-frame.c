@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofCallgraphFrame: a node of a call graph and, as a list model, its children. Objects
+ * are made on demand. */
+
 #include "document/callgraph/callgraph.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofCallgraphSymbol: a function of a call graph with its self and total weight. */
+
 #include "document/callgraph/callgraph.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofCallgraph: a call graph of the engine as objects and lists. See callgraph.h. */
+
 #include "document/callgraph/callgraph.h"
 
 #include <string.h>

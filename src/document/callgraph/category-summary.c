@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofCategorySummary: a category of code and its share of the samples. */
+
 #include "document/callgraph/callgraph.h"
 #include "document/properties.h"
 

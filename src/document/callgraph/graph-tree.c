@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The tree that the frames of one call graph share, counted by reference. */
+
 #include "document/callgraph/callgraph.h"
 
 GraphTree *

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentAllocation: an allocation or a release of memory. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentCtrdef: definitions of counters. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

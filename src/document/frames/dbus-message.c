@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentDBusMessage: a D-Bus message. Its header is parsed by GLib; the bytes are
+ * untrusted. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentExit: the end of a process. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentFileChunk: a piece of an embedded file. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentJitmap: names of generated code, by address. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

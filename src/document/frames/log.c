@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentLog: a log message. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentMark: a span of time with a group, a name and a message. */
+
 #include "document/frames/frame.h"
 
 struct _SysprofDocumentMark

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentMmap: a mapping of a file into a process. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentOverlay: a layer of an overlay file system. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentSample: a sample with its stack. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* SysprofDocumentTraceable: the interface of frames that have a stack. */
+
 #include "document/frames/frame.h"
 #include "document/properties.h"
 

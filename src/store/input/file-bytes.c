@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The bytes of a file, decompressed if necessary. See file-bytes.h. */
+
 #include "store/input/file-bytes.h"
 
 #include "store/input/mapped-file.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Size and times of a file when it was opened. See file-stamp.h. */
+
 #include "store/input/file-stamp.h"
 
 #include <sys/stat.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads a capture piece by piece. See file-window.h. */
+
 #include "store/input/file-window.h"
 
 #include <errno.h>

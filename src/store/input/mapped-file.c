@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Maps a file and survives its truncation. See mapped-file.h. */
+
 #include "store/input/mapped-file.h"
 
 #include <pthread.h>

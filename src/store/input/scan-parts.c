@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the frames of a capture on all CPUs. See scan-parts.h. */
+
 #include "store/input/scan-parts.h"
 
 #include "store/input/file-window.h"

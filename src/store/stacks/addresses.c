@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Numbers the distinct addresses of a capture. See addresses.h. */
+
 #include "store/stacks/addresses.h"
 
 #include "store/stacks/slots.h"

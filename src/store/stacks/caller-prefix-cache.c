@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A cache from the outermost callers of a stack to their node. See caller-prefix-cache.h. */
+
 #include "store/stacks/caller-prefix-cache.h"
 
 #include "util/large.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The mappings of processes over time. See mappings.h. */
+
 #include "store/stacks/mappings.h"
 
 #define BUILD_ID_MOST 128 /* hex digits */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* CPU usage and frequencies from recorded texts of /proc and /sys. */
+
 #include "tests/record/counter-bench.h"
 
 extern const SampledCounters sysprof_cpu_usage_counters;

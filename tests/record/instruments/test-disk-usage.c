@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Disk counters from recorded texts of /proc/diskstats. */
+
 #include "tests/record/counter-bench.h"
 
 extern const SampledCounters sysprof_disk_usage_counters;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Memory counters from recorded texts of /proc. */
+
 #include "tests/record/counter-bench.h"
 
 extern const SampledCounters sysprof_memory_event_counters;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Network counters from recorded texts of /proc/net/dev. */
+
 #include "tests/record/counter-bench.h"
 
 extern const SampledCounters sysprof_network_usage_counters;

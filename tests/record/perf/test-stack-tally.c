@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Counts of unwinding methods and truncation reasons per process. */
+
 #include "record/perf/stack-tally.h"
 
 #include <glib.h>

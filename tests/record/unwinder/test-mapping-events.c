@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The queue of mapping events between the pump and the unwinder. */
+
 #include "record/unwinder/mapping-events.h"
 
 #include <sys/eventfd.h>

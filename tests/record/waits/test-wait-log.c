@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The embedded file of waits from made-up records. */
+
 #include "record/waits/kernel-code.h"
 #include "record/waits/wait-log.h"
 #include "record/waits/wait-rings.h"
