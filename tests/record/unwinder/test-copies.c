@@ -166,7 +166,7 @@ test_what_cannot_be_walked_yet_is_handed_on (Fixture *self, gconstpointer data)
   g_assert_cmpuint (sysprof_copied_samples_get_status (self->copies).n_handed_on, ==, 100);
   g_assert_false (sysprof_pending_samples_walk (
       self->pending, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      UNFINISHED_WALK_ALL, INT64_MAX));
+      PENDING_WALK_ALL, INT64_MAX));
   assert_written (self, 100);
 }
 

@@ -68,12 +68,12 @@ make_files (Fixture *self)
 
   self->text = self->size - TEXT_SIZE;
   self->folder = g_dir_make_tmp ("lost-XXXXXX", NULL);
-  self->mapping_events = make_file (self, "with-rules", bytes, self->size);
+  self->told = make_file (self, "with-rules", bytes, self->size);
   free (bytes);
   bytes = make_elf (NULL, NULL, 0, 0, EM_X86_64, &size);
   self->untold = make_file (self, "without", bytes, size);
   free (bytes);
-  g_assert_cmpint (self->mapping_events, >=, 0);
+  g_assert_cmpint (self->told, >=, 0);
   g_assert_cmpint (self->untold, >=, 0);
 }
 
@@ -98,13 +98,13 @@ run_child (const Fixture *self, int commands, int answers)
   CPU_ZERO (&cpus);
   CPU_SET (sched_getcpu (), &cpus);
   (void) sched_setaffinity (0, sizeof cpus, &cpus);
-  map (self->mapping_events, CODE, self->size);
+  map (self->told, CODE, self->size);
   while (write (answers, &command, 1) == 1 && read (commands, &command, 1) == 1)
     {
       for (unsigned i = 0; command == 'o' && i < MOST; i++)
-        map (self->mapping_events, ELSEWHERE, PAGE);
-      map (command == 'o' ? self->untold : self->mapping_events,
-           command == 'o' ? CODE : ELSEWHERE, command == 'o' ? self->size : PAGE);
+        map (self->told, ELSEWHERE, PAGE);
+      map (command == 'o' ? self->untold : self->told, command == 'o' ? CODE : ELSEWHERE,
+           command == 'o' ? self->size : PAGE);
     }
   _exit (0);
 }

@@ -95,14 +95,15 @@ test_known_files_wake_nobody (void)
   set_up (&self);
   g_assert_cmpuint (map (&self, 10, 5, SECOND), ==, 0);
   g_assert_false (is_woken (&self));
-  sysprof_mapping_events_drained (SECOND, self.told);
+  sysprof_mapping_events_drained (SECOND, self.mapping_events);
   g_assert_true (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 1);
 
-  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.mapping_events, &file, build_id, sizeof build_id,
+                                   2 * SECOND);
   g_assert_cmpuint (map (&self, 11, 5, SECOND + 1), ==, sizeof build_id);
   g_assert_cmpmem (self.build_id, sizeof build_id, build_id, sizeof build_id);
-  sysprof_mapping_events_drained (SECOND + 2, self.told);
+  sysprof_mapping_events_drained (SECOND + 2, self.mapping_events);
   g_assert_false (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 0);
 
@@ -111,7 +112,7 @@ test_known_files_wake_nobody (void)
   g_assert_cmpuint (map (&self, 13, 5, 4 * SECOND + 1), ==, sizeof build_id);
   g_assert_cmpuint (take (&self), ==, 1);
 
-  sysprof_mapping_events_forget_file (self.told, &file);
+  sysprof_mapping_events_forget_file (self.mapping_events, &file);
   g_assert_cmpuint (map (&self, 14, 5, 4 * SECOND + 2), ==, 0);
   g_assert_cmpuint (take (&self), ==, 1);
   tear_down (&self);
@@ -134,9 +135,9 @@ test_many_files (void)
     {
       ReportedFile file = { i, 7, 0, 8 };
 
-      sysprof_mapping_events_drained ((int64_t) i, self.told);
-      sysprof_mapping_events_set_file (self.told, &file, (const uint8_t *) &i, sizeof i,
-                                       60 * SECOND);
+      sysprof_mapping_events_drained ((int64_t) i, self.mapping_events);
+      sysprof_mapping_events_set_file (self.mapping_events, &file, (const uint8_t *) &i,
+                                       sizeof i, 60 * SECOND);
     }
   for (uint64_t i = 1; i <= N_FILES; i++)
     {
@@ -152,11 +153,11 @@ test_many_files (void)
 
   /* A place that was given up is taken again, by one file. */
   for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
-    sysprof_mapping_events_forget_file (self.told, &(ReportedFile){ i, 7, 0, 8 });
+    sysprof_mapping_events_forget_file (self.mapping_events, &(ReportedFile){ i, 7, 0, 8 });
   for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
     {
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, 0);
-      sysprof_mapping_events_set_file (self.told, &(ReportedFile){ i, 7, 0, 8 },
+      sysprof_mapping_events_set_file (self.mapping_events, &(ReportedFile){ i, 7, 0, 8 },
                                        (const uint8_t *) &i, sizeof i, 60 * SECOND);
       g_assert_cmpuint (map (&self, 11, i, SECOND), ==, sizeof i);
     }
@@ -172,13 +173,15 @@ test_files_are_believed_for_as_long_as_was_said (void)
   Test self;
 
   set_up (&self);
-  sysprof_mapping_events_drained (SECOND, self.told);
-  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 60 * SECOND);
+  sysprof_mapping_events_drained (SECOND, self.mapping_events);
+  sysprof_mapping_events_set_file (self.mapping_events, &file, build_id, sizeof build_id,
+                                   60 * SECOND);
   (void) map (&self, 10, 5, 60 * SECOND);
   g_assert_cmpuint (take (&self), ==, 0);
   (void) map (&self, 11, 5, 61 * SECOND);
   g_assert_cmpuint (take (&self), ==, 1);
-  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.mapping_events, &file, build_id, sizeof build_id,
+                                   2 * SECOND);
   (void) map (&self, 12, 5, 62 * SECOND);
   g_assert_cmpuint (take (&self), ==, 0);
   (void) map (&self, 13, 5, 63 * SECOND);
@@ -195,7 +198,8 @@ test_another_generation_is_another_file (void)
   Test self;
 
   set_up (&self);
-  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.mapping_events, &file, build_id, sizeof build_id,
+                                   2 * SECOND);
   g_assert_cmpuint (map (&self, 10, 5, 1), ==, 0);
   g_assert_cmpuint (take (&self), ==, 1);
   tear_down (&self);
@@ -210,19 +214,20 @@ test_what_is_followed_is_told (void)
   Test self;
 
   set_up (&self);
-  sysprof_mapping_events_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  sysprof_mapping_events_set_file (self.mapping_events, &file, build_id, sizeof build_id,
+                                   2 * SECOND);
   (void) map (&self, 10, 5, 1);
   (void) map (&self, 11, 5, 2);
   g_assert_cmpuint (take (&self), ==, 0);
-  sysprof_mapping_events_recall (self.told, 10, found);
+  sysprof_mapping_events_recall (self.mapping_events, 10, found);
   g_assert_cmpuint (found->len, ==, 1);
   g_assert_cmpint (g_array_index (found, TaskEvent, 0).time, ==, 1);
 
-  sysprof_mapping_events_follow (self.told, 10, true);
+  sysprof_mapping_events_follow (self.mapping_events, 10, true);
   (void) map (&self, 10, 5, 3);
   (void) map (&self, 11, 5, 4);
   g_assert_cmpuint (take (&self), ==, 1);
-  sysprof_mapping_events_follow (self.told, 10, false);
+  sysprof_mapping_events_follow (self.mapping_events, 10, false);
   (void) map (&self, 10, 5, 5);
   g_assert_cmpuint (take (&self), ==, 0);
   tear_down (&self);
@@ -246,29 +251,30 @@ test_losses_are_told_once (void)
 
   set_up (&self);
   (void) map (&self, 10, 5, 1);
-  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.mapping_events, records, &has_lost);
   g_assert_false (has_lost);
 
-  g_assert_cmpuint (sysprof_mapping_events_add (&lost.header, 0, build_id, self.told), ==, 0);
-  sysprof_mapping_events_drained (SECOND, self.told);
+  g_assert_cmpuint (sysprof_mapping_events_add (&lost.header, 0, build_id, self.mapping_events),
+                    ==, 0);
+  sysprof_mapping_events_drained (SECOND, self.mapping_events);
   g_assert_true (is_woken (&self));
-  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.mapping_events, records, &has_lost);
   g_assert_true (has_lost);
-  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.mapping_events, records, &has_lost);
   g_assert_false (has_lost);
 
-  sysprof_mapping_events_recall (self.told, 10, found);
+  sysprof_mapping_events_recall (self.mapping_events, 10, found);
   g_assert_cmpuint (found->len, ==, 1);
-  sysprof_mapping_events_forget_history (self.told);
-  sysprof_mapping_events_recall (self.told, 10, found);
+  sysprof_mapping_events_forget_history (self.mapping_events);
+  sysprof_mapping_events_recall (self.mapping_events, 10, found);
   g_assert_cmpuint (found->len, ==, 0);
 
   /* An event without room is lost as well: for a process that is followed, whatever its
    * kind. */
-  sysprof_mapping_events_follow (self.told, 10, true);
+  sysprof_mapping_events_follow (self.mapping_events, 10, true);
   for (unsigned i = 0; i * sizeof (Mapped) < 5 << 20; i++)
     (void) map (&self, 10, 5, 2 + i);
-  (void) sysprof_mapping_events_take (self.told, records, &has_lost);
+  (void) sysprof_mapping_events_take (self.mapping_events, records, &has_lost);
   g_assert_true (has_lost);
   tear_down (&self);
 }
