@@ -249,7 +249,7 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
         any = true;
       else if (errno != ESRCH)
         {
-          /* A task that refuses every event does not explain why sampling failed for the others. */
+          /* A task that refuses every event does not explain why sampling failed for others. */
           if (fd >= 0 || reason == ESRCH)
             reason = errno;
           n_refused += errno == EACCES || errno == EPERM;
