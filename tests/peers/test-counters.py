@@ -175,7 +175,7 @@ class Counters(unittest.TestCase):
             with open(path, 'rb') as f:
                 self.assertEqual(decoder.decode(f.read()).counter_categories() - {'Sampler'}, {'CPU Percent', 'Recorder'})
         every = {line.split(':')[0] for line in told}
-        self.assertEqual(every, {'Battery Charge', 'Disk Usage', 'Energy Usage', 'GPU Usage', 'Memory Usage', 'Memory Events', 'Network Usage',
+        self.assertEqual(every, {'Battery Charge', 'CPU Frequency', 'Disk Usage', 'Energy Usage', 'GPU Usage', 'Memory Usage', 'Memory Events', 'Network Usage',
                                  'Pressure', 'Cgroup Pressure', 'Temperature', 'Throttling', 'Cooling'})
 
 
