@@ -586,7 +586,7 @@ class Join(Case):
     def test_kernel_lists_of_the_first_are_kept(self):
         at = self.AT
         def files(name, begin, end):
-            return [('/proc/kallsyms.gz', gzip.compress(b'%016x - _text\n%016x T shared\n%016x t %s\t[m]\n' % (at, at + 64, at + 128, name))),
+            return [('/proc/kallsyms.gz', gzip.compress(b'%016x - _text\n%016x T shared\n%016x t %s\t[m]\n' % (at, at + 64, at + 128, name), mtime=0)),
                     ('__ksymbols__', b'%x 40 %d %d bpf_%s\nrubbish\n' % (at + 0x1000, begin, end, name)),
                     ('__modules__', b'm ab .text=%x .init.text=%x\nn -\n' % (at + 0x2000, at + 0x3000))]
         one = [self.of_boot('a', ['one ab'], files(b'first', 0, 0)), self.of_boot('b', ['one ab'], files(b'second', 3000, 0), time=5000)]
