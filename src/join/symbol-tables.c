@@ -276,8 +276,9 @@ compare_references (const void *a, const void *b)
   return left < right ? -1 : left > right;
 }
 
-/* The offsets of all names and tags in the table [2 * n], where their texts are put; NULL with errno. Many entries may name one
- * text of megabytes, or parts of it: in the order of their addresses each text is looked at once, with what ends as it does. */
+/* Appends all names and tags to `table`. Returns their offsets [2 * n], or NULL with errno. Many
+ * entries may refer to one text of megabytes, or to parts of it. References are sorted by
+ * address, so each text is read and copied once, together with its suffixes. */
 static uint32_t *
 put_texts (const Entries *self, NumberMap *places, AssembledFile *table)
 {
@@ -303,7 +304,7 @@ put_texts (const Entries *self, NumberMap *places, AssembledFile *table)
           end = text + strlen (text) + 1;
           is_put = put_text (table, places, text, &offset);
         }
-      if (is_put && references[i].text - text > (ptrdiff_t) (UINT32_MAX - offset))
+      if (is_put && (size_t) (references[i].text - text) > UINT32_MAX - offset)
         {
           errno = EOVERFLOW;
           is_put = false;
