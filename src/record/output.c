@@ -77,7 +77,7 @@ write_all (int fd, const OutputBuffer *buffer, size_t *written)
   return sysprof_capture_write_frames (fd, buffer->bytes, buffer->size, written) ? 0 : errno;
 }
 
-/* Frames behind a hole would be no capture. */
+/* Frames after a truncated part could not be read. */
 static int
 write_to_file (Output *self, const OutputBuffer *buffer)
 {
@@ -491,7 +491,7 @@ sysprof_output_free (Output *self)
     }
 
   if (self->can_seek)
-    (void) flock (self->fd, LOCK_UN); /* also for who duplicated the descriptor */
+    (void) flock (self->fd, LOCK_UN); /* duplicates of the descriptor hold the lock, too */
   if (self->writer != NULL)
     {
       /* Dropping the last reference may write the remaining frames. */

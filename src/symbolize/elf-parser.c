@@ -64,7 +64,7 @@ sysprof_elf_parser_open (ElfParser *self,
       sysprof_elf_cache_is_open (&self->elf))
     {
       if (self->reader != reader)
-        self->reader = READER_NOBODY; /* it is looked for near both places */
+        self->reader = READER_NOBODY; /* the file was found twice, with two readers */
       *facts = self->facts;
       return ELF_OK;
     }

@@ -461,7 +461,8 @@ sysprof_find_real_path (Opener *opener, const char *path)
   return find_real_file (opener, path, &info);
 }
 
-/* A file that is found through links, or only below the root of a process, is in a place that another user may have prepared. */
+/* Another user may have prepared the path of a file that is found through symbolic links, or only
+ * below the root directory of a process. Paths that such a file names are opened as nobody. */
 uint32_t
 sysprof_find_reader (Opener *opener, int root, const char *path, const struct stat *info)
 {
