@@ -48,10 +48,11 @@ static gboolean
 write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
+  TreeShape merged = *request->shape;
+
   /* For the SVG of a whole machine, merges processes of one name. The HTML page can do that
    * itself. */
-  const TreeShape merged = { .merge_processes = true };
-
+  merged.merge_processes = true;
   if (format == RENDER_SVG)
     request->shape = &merged;
   request->use_color = FALSE;
@@ -61,6 +62,31 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
     return TRUE;
   sysprof_name_written_file (error, options->flame);
   return FALSE;
+}
+
+static gboolean
+show_views (const CliOptions *options, SysprofDocument *document, Output *flame, GError **error)
+{
+  Store *store = sysprof_document_get_store (document);
+  Selection selection = { 0 };
+  ResolvedSelection resolved;
+  gboolean is_done;
+
+  sysprof_selection_default_to_command (&selection, store);
+  if (!sysprof_selection_resolve (&selection, store, &resolved, error))
+    return FALSE;
+
+  ViewRequest request = { .store = store,
+                          .symbols = sysprof_document_get_symbols (document),
+                          .filter = &resolved.filter,
+                          .shape = &resolved.shape,
+                          .selection = &selection,
+                          .path = options->output };
+
+  is_done = (!options->report || print_report (options, &request, error)) &&
+            (options->flame == NULL || write_flame (options, &request, flame, error));
+  sysprof_resolved_selection_clear (&resolved);
+  return is_done;
 }
 
 gboolean
@@ -75,11 +101,5 @@ sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GErr
   document = sysprof_document_loader_load (loader, NULL, error);
   if (document == NULL)
     return FALSE;
-
-  ViewRequest request = { .store = sysprof_document_get_store (document),
-                          .symbols = sysprof_document_get_symbols (document),
-                          .path = options->output };
-
-  return (!options->report || print_report (options, &request, error)) &&
-         (options->flame == NULL || write_flame (options, &request, flame, error));
+  return show_views (options, document, flame, error);
 }

@@ -28,14 +28,17 @@ void sysprof_document_loader_set_name (SysprofDocumentLoader *self, const char *
 
 typedef struct Selection
 {
-  char **times;     /* "A..B" */
-  char **processes; /* NAME|PID */
-  char **threads;   /* NAME|TID */
-  char **cpus;      /* LIST */
-  char **cgroups;   /* GLOB */
-  char **marks;     /* GROUP/NAME */
-  char **symbols;   /* TEXT, !TEXT */
-  char **binaries;  /* TEXT, !TEXT */
+  char **times;         /* "A..B" */
+  char **processes;     /* NAME|PID */
+  char **process_trees; /* NAME|PID */
+  char **threads;       /* NAME|TID */
+  char **cpus;          /* LIST */
+  char **cgroups;       /* GLOB */
+  char **marks;         /* GROUP/NAME */
+  char **symbols;       /* TEXT, !TEXT */
+  char **binaries;      /* TEXT, !TEXT */
+  gboolean command;     /* the recorded command and its descendants */
+  gboolean all;         /* not the recorded command alone, where that is the default */
   gboolean no_kernel;
   gboolean idle;
   gboolean bottom_up;
@@ -52,6 +55,38 @@ typedef struct Selection
 /* The GOptionEntries that fill `selection`, which must stay where it is; NULL-terminated, to g_free(). */
 GOptionEntry *sysprof_selection_option_entries (Selection *selection);
 void sysprof_selection_clear (Selection *self);
+
+/* One row for each option of a selection, in the order of --help. */
+typedef struct
+{
+  const char *name;
+  enum
+  {
+    SELECTION_LIST,   /* char ** */
+    SELECTION_TEXT,   /* char * */
+    SELECTION_SWITCH, /* gboolean */
+  } kind;
+  size_t offset; /* of the member in Selection */
+  bool selects;  /* it excludes samples or events; the others change the shape of a view */
+  const char *help;
+  const char *argument; /* for --help; NULL for switches */
+} SelectionOption;
+
+/* Ended by a row without a name. */
+extern const SelectionOption sysprof_selection_options[];
+
+/* Selects the recorded command, if one was recorded and neither `all` is set nor processes were
+ * selected in another way. Views that begin with the command call this. */
+void sysprof_selection_default_to_command (Selection *self, const Store *store);
+
+/* The recorded command as in a shell; NULL if the whole machine was recorded. *(full)* */
+char *sysprof_store_dup_command (const Store *store);
+
+/* The process of the recorded command; 0 if there is none. */
+ProcessId sysprof_store_find_command (const Store *store);
+/* Adds the descendants of the processes in is_in[processes.n], as far as the capture has their
+ * forks. */
+void sysprof_store_add_descendants (const Store *store, bool *is_in);
 
 /* The selection against one document: what analyze takes. Errors name the option and what it should look like. */
 typedef struct

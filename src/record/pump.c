@@ -387,7 +387,11 @@ spawn_program (Pump *self)
 
   identifier = g_subprocess_get_identifier (subprocess);
   if (identifier != NULL)
-    self->program_fd = (int) syscall (SYS_pidfd_open, atoi (identifier), 0);
+    {
+      self->program_fd = (int) syscall (SYS_pidfd_open, atoi (identifier), 0);
+      (void) sysprof_capture_writer_add_metadata (self->writer, SYSPROF_CAPTURE_CURRENT_TIME,
+                                                  -1, -1, "spawnable.pid", identifier, -1);
+    }
 
   self->events.spawned (self->events_data, subprocess);
 

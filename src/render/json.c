@@ -33,7 +33,7 @@ static void
 write_capture (TextWriter *writer, const ViewRequest *request)
 {
   const Store *store = request->store;
-  StackFacts facts = sysprof_stack_facts (request);
+  StackFacts facts = sysprof_stack_facts (request, NULL);
 
   sysprof_text_writer_puts (writer, "{\"path\": ");
   sysprof_text_writer_json (writer, sysprof_capture_path (request));
@@ -81,58 +81,53 @@ write_texts (TextWriter *writer, const char *const *texts)
 }
 
 static void
+write_option (TextWriter *writer, const SelectionOption *option, const void *member)
+{
+  char **texts = option->kind == SELECTION_LIST ? *(char ***) member : NULL;
+  const char *text = option->kind == SELECTION_TEXT ? *(char **) member : NULL;
+
+  write_key (writer, option->name);
+  if (texts != NULL)
+    write_texts (writer, (const char *const *) texts);
+  else if (text != NULL)
+    sysprof_text_writer_json (writer, text);
+  else
+    sysprof_text_writer_puts (writer, "true");
+}
+
+static bool
+is_option_set (const SelectionOption *option, const void *member)
+{
+  switch (option->kind)
+    {
+    case SELECTION_LIST:
+      return *(char ***) member != NULL && **(char ***) member != NULL;
+    case SELECTION_TEXT:
+      return *(char **) member != NULL;
+    case SELECTION_SWITCH:
+    default:
+      return *(gboolean *) member;
+    }
+}
+
+/* Writes what is selected, and --no-inlines, which is applied when a capture is loaded. */
+static void
 write_selection (TextWriter *writer, const Selection *selection)
 {
-  const struct
-  {
-    const char *key;
-    char **texts;
-  } lists[] = {
-    { "time", selection->times },        { "process", selection->processes },
-    { "thread", selection->threads },    { "cpu", selection->cpus },
-    { "cgroup", selection->cgroups },    { "mark", selection->marks },
-    { "symbol", selection->symbols },    { "binary", selection->binaries },
-    { "collapse", selection->collapse },
-  };
-  const struct
-  {
-    const char *key;
-    bool is_set;
-  } switches[] = {
-    { "no-kernel", selection->no_kernel },
-    { "idle", selection->idle },
-    { "bottom-up", selection->bottom_up },
-    { "left-heavy", selection->left_heavy },
-    { "fold-recursion", selection->fold_recursion },
-    { "threads", selection->by_threads },
-    { "merge-processes", selection->merge_processes },
-    { "hide-system", selection->hide_system },
-    { "no-inlines", selection->no_inlines },
-  };
   const char *separator = "";
 
-  for (size_t i = 0; i < G_N_ELEMENTS (lists); i++)
-    if (lists[i].texts && lists[i].texts[0])
-      {
-        sysprof_text_writer_puts (writer, separator);
-        write_key (writer, lists[i].key);
-        write_texts (writer, (const char *const *) lists[i].texts);
-        separator = ", ";
-      }
-  for (size_t i = 0; i < G_N_ELEMENTS (switches); i++)
-    if (switches[i].is_set)
-      {
-        sysprof_text_writer_puts (writer, separator);
-        write_key (writer, switches[i].key);
-        sysprof_text_writer_puts (writer, "true");
-        separator = ", ";
-      }
-  if (selection->focus)
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
     {
+      const void *member = (const char *) selection + option->offset;
+
+      if (!is_option_set (option, member))
+        continue;
       sysprof_text_writer_puts (writer, separator);
-      write_key (writer, "focus");
-      sysprof_text_writer_json (writer, selection->focus);
+      write_option (writer, option, member);
+      separator = ", ";
     }
+  if (selection->no_inlines)
+    sysprof_text_writer_printf (writer, "%s\"no-inlines\": true", separator);
 }
 
 static void

@@ -336,6 +336,9 @@ report (ReportOptions *options)
     return complain (error, EXIT_FAILED);
   report_damage (options, document);
   report_rules ();
+  if (options->view->begins_with_command && options->format != RENDER_FOLDED)
+    sysprof_selection_default_to_command (&options->selection,
+                                          sysprof_document_get_store (document));
   if (!sysprof_selection_resolve (&options->selection, sysprof_document_get_store (document),
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);

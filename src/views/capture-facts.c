@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Facts about the whole capture, before any selection: machine, time, quality. */
+/* Facts about the capture and about what is selected: machine, time, samples, quality. */
 
+#include "document/document.h"
 #include "text/text.h"
+#include "views/sample-rows.h"
 #include "views/views.h"
 
 #include <string.h>
 
 StackFacts
-sysprof_stack_facts (const ViewRequest *request)
+sysprof_stack_facts (const ViewRequest *request, const SampleFilter *filter)
 {
   const Store *store = request->store;
   StackWeights weights = { 0 };
   StackFacts facts = { 0 };
   g_autoptr (Quality) quality = NULL;
 
-  sysprof_stack_weights_fold (&weights, store, request->symbols, NULL, false);
+  sysprof_stack_weights_fold (&weights, store, request->symbols, filter, false);
   quality = sysprof_quality_new (store, request->symbols, &weights);
   facts = (StackFacts){
     .samples = quality->total,
@@ -133,30 +135,134 @@ describe_stacks (const StackFacts *facts)
   return text;
 }
 
+/* The samples of the selection, whatever the request weighs. */
+static SampleFilter
+filter_samples (const ViewRequest *request)
+{
+  SampleFilter filter = request->filter != NULL ? *request->filter : (SampleFilter){ 0 };
+
+  filter.events = NULL;
+  filter.event_is_in = NULL;
+  filter.weight_name = filter.weight_unit = NULL;
+  filter.weigh_one = true;
+  return filter;
+}
+
+bool
+sysprof_find_beside (const ViewRequest *request, Beside *beside)
+{
+  const Store *store = request->store;
+  SampleFilter filter = filter_samples (request);
+  g_autofree ProcessId *process_of = NULL;
+  g_autofree bool *is_in = NULL;
+  g_autofree uint64_t *weight = NULL;
+  g_autofree bool *is_counted = NULL;
+  StackWeights weights = { 0 };
+  StringId top = 0;
+  uint64_t outside = 0;
+
+  *beside = (Beside){ 0 };
+  if (request->selection == NULL || !request->selection->command || !filter.has_processes)
+    return false;
+
+  is_in = g_new0 (bool, MAX (store->processes.n, 1));
+  for (uint32_t i = 0; i < filter.n_processes; i++)
+    is_in[filter.processes[i]] = true;
+  filter.has_processes = false;
+  filter.processes = NULL;
+  filter.n_processes = 0;
+  sysprof_stack_weights_fold (&weights, store, request->symbols, &filter, false);
+  process_of = sysprof_processes_of_stacks (store);
+  weight = g_new0 (uint64_t, MAX (store->strings.n_strings, 1));
+  is_counted = g_new0 (bool, MAX (store->processes.n, 1));
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    {
+      ProcessId process = process_of[i];
+      StringId comm = store->processes.row[process].comm;
+
+      if (is_in[process] || weights.self[i] == 0)
+        continue;
+      outside += weights.self[i];
+      weight[comm] += weights.self[i];
+      if (weight[comm] > weight[top])
+        top = comm;
+      beside->n_processes += !is_counted[process];
+      is_counted[process] = true;
+    }
+  beside->percent = sysprof_percent (outside, weights.total);
+  beside->most = top != 0 ? sysprof_store_string (store, top) : NULL;
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+/* "cpu-clock, 1000 Hz"; nothing if the capture does not say it. */
+static void
+append_events (GString *text, const Store *store)
+{
+  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+    {
+      const SampledEvent *event = &store->sampled_events[i];
+
+      g_string_append_printf (text, ", %s", sysprof_store_string (store, event->name));
+      if (event->is_time && event->period > 0)
+        g_string_append_printf (text, " at %" G_GINT64_FORMAT " Hz",
+                                (1000000000 + event->period / 2) / event->period);
+      else if (event->period > 0)
+        g_string_append_printf (text, ", one of %" G_GINT64_FORMAT, event->period);
+    }
+}
+
+static GString *
+describe_samples (const ViewRequest *request, const StackFacts *facts)
+{
+  const Store *store = request->store;
+  char samples[SYSPROF_GROUPED_SIZE], all[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  GString *text = g_string_new (sysprof_format_grouped (facts->samples, samples));
+
+  if (facts->samples < store->samples.n)
+    g_string_append_printf (text, " of %s", sysprof_format_grouped (store->samples.n, all));
+  append_events (text, store);
+  g_string_append_printf (text, ", %s lost",
+                          sysprof_format_grouped (store->n_lost_samples, lost));
+  if (store->n_lost > store->n_lost_samples)
+    g_string_append_printf (
+        text, "; %s records lost",
+        sysprof_format_grouped (store->n_lost - store->n_lost_samples, lost));
+  return text;
+}
+
+static GString *
+describe_beside (const Beside *beside)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_printf (text, "%.1f %% of the samples, in %u other processes%s%s (--all shows them)",
+                   beside->percent, beside->n_processes, beside->most ? ", mostly " : "",
+                   beside->most ? beside->most : "");
+  return text;
+}
+
 char **
 sysprof_dup_machine_facts (const ViewRequest *request)
 {
   const Store *store = request->store;
   GPtrArray *lines = g_ptr_array_new ();
-  StackFacts facts = sysprof_stack_facts (request);
+  SampleFilter filter = filter_samples (request);
+  StackFacts facts = sysprof_stack_facts (request, &filter);
   g_autofree char *duration =
       sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
-  char samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  g_autofree char *selection = sysprof_dup_selection (request);
   GString *text = g_string_new (NULL);
+  Beside beside;
 
   add_line (lines, "Machine", describe_machine (store));
   g_string_printf (text, "%s, started %s", duration, store->capture_time);
   if (store->is_imported)
     g_string_assign (text, "by another profiler, converted");
   add_line (lines, "Recorded", text);
-  text = g_string_new (NULL);
-  g_string_printf (text, "%s, %s lost", sysprof_format_grouped (facts.samples, samples),
-                   sysprof_format_grouped (store->n_lost_samples, lost));
-  if (store->n_lost > store->n_lost_samples)
-    g_string_append_printf (
-        text, "; %s records lost",
-        sysprof_format_grouped (store->n_lost - store->n_lost_samples, lost));
-  add_line (lines, "Samples", text);
+  if (selection != NULL)
+    add_line (lines, "Selected", g_string_new (selection));
+  add_line (lines, "Samples", describe_samples (request, &facts));
   if (facts.samples > 0 && !store->is_imported)
     {
       bool is_weighed = request->filter != NULL && request->filter->weight_name != NULL;
@@ -165,6 +271,8 @@ sysprof_dup_machine_facts (const ViewRequest *request)
       add_line (lines, "Stacks",
                 g_string_append (stacks, is_weighed ? ", of the samples" : ""));
     }
+  if (sysprof_find_beside (request, &beside) && beside.n_processes > 0)
+    add_line (lines, "Beside it", describe_beside (&beside));
   if (store->damage)
     add_line (lines, "Damage", g_string_new (store->damage));
   if (store->mixed)

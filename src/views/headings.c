@@ -62,51 +62,63 @@ sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
                           nsec > 0 ? duration : "");
 }
 
+static void
+append_values (GString *text, const char *name, char **values)
+{
+  for (; values != NULL && *values != NULL; values++)
+    {
+      g_autofree char *value = sysprof_dup_one_line (*values);
+
+      g_string_append_printf (text, "%s--%s %s", text->len > 0 ? ", " : "", name, value);
+    }
+}
+
+char *
+sysprof_dup_command (const ViewRequest *request)
+{
+  g_autofree char *command = sysprof_store_dup_command (request->store);
+
+  return command != NULL ? sysprof_dup_one_line (command) : NULL;
+}
+
+char *
+sysprof_dup_selection (const ViewRequest *request)
+{
+  const Selection *selection = request->selection;
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (selection == NULL)
+    return NULL;
+  if (selection->command)
+    {
+      g_autofree char *command = sysprof_dup_command (request);
+
+      g_string_append_printf (text, "command %s", command != NULL ? command : "unknown");
+    }
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (option->selects && option->kind == SELECTION_LIST)
+      append_values (text, option->name, *(char ***) ((char *) selection + option->offset));
+  if (selection->no_kernel)
+    g_string_append (text, text->len > 0 ? ", --no-kernel" : "--no-kernel");
+  return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
+}
+
 char *
 sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
 {
   g_autofree char *subject = dup_subject (view, request);
   g_autofree char *amount = sysprof_dup_amount (request, rows);
+  g_autofree char *selection = sysprof_dup_selection (request);
 
-  return g_strdup_printf ("%s of %s: %s", view->title, subject, amount);
-}
-
-static void
-append_options (GString *text, const char *option, char **values)
-{
-  for (; values && *values; values++)
-    {
-      g_autofree char *value = sysprof_dup_one_line (*values);
-
-      g_string_append_printf (text, "%s'--%s %s'", text->len ? ", " : "", option, value);
-    }
-}
-
-/* The options that select samples, as the user gave them. *(full)* */
-static char *
-dup_selection (const Selection *selection)
-{
-  GString *text = g_string_new (NULL);
-
-  if (selection)
-    {
-      append_options (text, "time", selection->times);
-      append_options (text, "process", selection->processes);
-      append_options (text, "thread", selection->threads);
-      append_options (text, "cpu", selection->cpus);
-      append_options (text, "cgroup", selection->cgroups);
-      append_options (text, "mark", selection->marks);
-      append_options (text, "symbol", selection->symbols);
-      append_options (text, "binary", selection->binaries);
-    }
-  return g_string_free (text, FALSE);
+  return g_strdup_printf ("%s of %s%s%s%s: %s", view->title, subject, selection ? " (" : "",
+                          selection ? selection : "", selection ? ")" : "", amount);
 }
 
 char *
 sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
 {
   const Store *store = request->store;
-  g_autofree char *selection = dup_selection (request->selection);
+  g_autofree char *selection = sysprof_dup_selection (request);
   g_autofree char *duration =
       sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   const char *noun = rows->noun ? rows->noun : rows->weight_name;
@@ -119,7 +131,7 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   if (request->search != NULL && *request->search != '\0')
     return g_strdup_printf ("No row contains '%s'. Use fewer or shorter words.",
                             request->search);
-  if (rows->total > 0 || !selection[0])
+  if (rows->total > 0 || selection == NULL)
     return g_strdup ("No rows.");
   return g_strdup_printf (
       "None of the %s %s in %s matches %s. "

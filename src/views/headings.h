@@ -6,7 +6,7 @@
 
 #include "views/views.h"
 
-/* Counts of all sampled stacks, before any selection. */
+/* Counts of sampled stacks. */
 typedef struct
 {
   uint64_t samples;
@@ -17,15 +17,32 @@ typedef struct
   uint64_t not_unwound;
 } StackFacts;
 
-StackFacts sysprof_stack_facts (const ViewRequest *request);
+/* `filter`: NULL = of all samples. */
+StackFacts sysprof_stack_facts (const ViewRequest *request, const SampleFilter *filter);
+
+/* What was sampled outside the selected processes. */
+typedef struct
+{
+  double percent;   /* of the samples that the rest of the selection takes */
+  const char *most; /* the name of the processes with most of them; NULL = none */
+  uint32_t n_processes;
+} Beside;
+
+/* FALSE if the recorded command is not selected. */
+bool sysprof_find_beside (const ViewRequest *request, Beside *beside);
 /* Path of the capture as messages show it. */
 const char *sysprof_capture_path (const ViewRequest *request);
-/* Lines about the machine, the time and the quality of the recording; NULL-terminated. *(full)* */
+/* Lines about the machine, the time, the selection and the quality of its samples;
+ * NULL-terminated. *(full)* */
 char **sysprof_dup_machine_facts (const ViewRequest *request);
 
+/* The recorded command in one line; NULL if the whole machine was recorded. *(full)* */
+char *sysprof_dup_command (const ViewRequest *request);
+/* What is selected: "command make, --time 1s..2s"; NULL for the whole capture. *(full)* */
+char *sysprof_dup_selection (const ViewRequest *request);
 /* "1,234 samples in 12.4 s". *(full)* */
 char *sysprof_dup_amount (const ViewRequest *request, const Rows *rows);
-/* "Functions of run.syscap: 1,234 samples in 12.4 s". One line. *(full)* */
+/* "Functions of run.syscap (--process make): 1,234 samples in 12.4 s". One line. *(full)* */
 char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
 /* A sentence to show in place of missing rows: why there are none, and what to do. One line. *(full)* */
 char *sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows);

@@ -95,7 +95,8 @@ typedef struct View
       *switches; /* NULL, or ended by a zero row; names are unique among all views */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   ViewLayout layout;
-  bool uses_focus; /* it shows the function of --focus */
+  bool uses_focus;          /* it shows the function of --focus */
+  bool begins_with_command; /* it shows the recorded command by default, not the machine */
   /* Default of --min for text, if the user did not limit the rows. */
   double text_min_percent;
   bool searches; /* it applies --search itself */

@@ -43,15 +43,14 @@ compare_pids (gconstpointer a, gconstpointer b)
 
 /* The selected pids, ascending, as a text. *(full)* */
 static char *
-selected_pids (const Store *store, char **names)
+selected_pids (const Store *store, const Selection *selection)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (int32_t));
-  Selection selection = { .processes = names };
   ResolvedSelection resolved;
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (sysprof_selection_resolve (&selection, store, &resolved, &error));
+  g_assert_true (sysprof_selection_resolve (selection, store, &resolved, &error));
   g_assert_no_error (error);
   g_assert_true (resolved.filter.has_processes);
   for (uint32_t i = 0; i < resolved.filter.n_processes; i++)
@@ -89,10 +88,106 @@ test_finds_processes (void)
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *pids = selected_pids (store, (char **) cases[i].names);
+      Selection selection = { .processes = (char **) cases[i].names };
+      g_autofree char *pids = selected_pids (store, &selection);
 
       g_test_message ("%s", cases[i].names[0]);
       g_assert_cmpstr (pids, ==, cases[i].pids);
+    }
+}
+
+/* 5 starts 50, which starts 51 and 52; 52 starts 53, which starts another
+ * process with the number 5. 60 is not of them. */
+static Store *
+open_family (const char *pid, const char *command)
+{
+  int fd = sysprof_memfd_create ("family");
+  SysprofCaptureWriter *writer = sysprof_capture_writer_new_from_fd (fd, 0);
+  g_autoptr (GError) error = NULL;
+  autofd copy = dup (fd);
+  Store *store;
+
+  sysprof_capture_writer_add_process (writer, BEGIN, -1, 5, "recorder");
+  sysprof_capture_writer_add_process (writer, BEGIN, -1, 60, "make");
+  sysprof_capture_writer_add_fork (writer, BEGIN + 1, -1, 5, 50);
+  sysprof_capture_writer_add_fork (writer, BEGIN + 2, -1, 50, 51);
+  sysprof_capture_writer_add_fork (writer, BEGIN + 2, -1, 50, 52);
+  sysprof_capture_writer_add_fork (writer, BEGIN + 3, -1, 52, 53);
+  sysprof_capture_writer_add_fork (writer, BEGIN + 4, -1, 53, 5);
+  sysprof_capture_writer_add_process (writer, BEGIN + 2, -1, 50, "make -j 2");
+  for (int32_t child = 51; child <= 53; child++)
+    sysprof_capture_writer_add_process (writer, BEGIN + 4, -1, child, "cc");
+  if (command != NULL)
+    sysprof_capture_writer_add_metadata (writer, BEGIN, -1, -1, "spawnable.argv", command, -1);
+  if (pid != NULL)
+    sysprof_capture_writer_add_metadata (writer, BEGIN, -1, -1, "spawnable.pid", pid, -1);
+  sysprof_capture_writer_unref (writer);
+
+  store = sysprof_store_open_fd (copy, "family", NULL, &error);
+  g_assert_no_error (error);
+  return store;
+}
+
+static void
+test_finds_descendants (void)
+{
+  static const struct
+  {
+    const char *trees[3];
+    const char *processes[2];
+    const char *pids;
+  } cases[] = {
+    { { "52" }, { NULL }, "5 50 51 52 53 " }, /* 5 was used twice, so all descend from 52 */
+    { { "51" }, { NULL }, "51 " },
+    { { "60" }, { NULL }, "60 " },
+    { { "51" }, { "60" }, "51 60 " },
+    { { "99" }, { NULL }, "" },
+  };
+  g_autoptr (Store) store = open_family (NULL, NULL);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Selection selection = {
+        .process_trees = (char **) cases[i].trees,
+        .processes = cases[i].processes[0] ? (char **) cases[i].processes : NULL,
+      };
+      g_autofree char *pids = selected_pids (store, &selection);
+
+      g_test_message ("%s", cases[i].trees[0]);
+      g_assert_cmpstr (pids, ==, cases[i].pids);
+    }
+}
+
+static void
+test_finds_command (void)
+{
+  static const struct
+  {
+    const char *pid;
+    const char *command;
+    int32_t found; /* 0 = none */
+  } cases[] = {
+    { "51", "'make' '-j' '2' ", 51 },
+    { NULL, "'make' '-j' '2' ", 50 },
+    { NULL, "make", 60 },
+    { NULL, "'gcc' ", 0 },
+    { NULL, "'unfinished", 0 },
+    { NULL, NULL, 0 },
+    { "99", "'make' ", 0 },
+    { "x", "'make' ", 60 },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Store) store = open_family (cases[i].pid, cases[i].command);
+      ProcessId found = sysprof_store_find_command (store);
+      Selection selection = { 0 }, whole = { .all = TRUE };
+
+      g_assert_cmpint (found != 0 ? store->processes.row[found].pid : 0, ==, cases[i].found);
+      sysprof_selection_default_to_command (&selection, store);
+      g_assert_cmpint (selection.command, ==, cases[i].found != 0);
+      sysprof_selection_default_to_command (&whole, store);
+      g_assert_false (whole.command);
     }
 }
 
@@ -265,6 +360,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/selection/finds-processes", test_finds_processes);
+  g_test_add_func ("/selection/finds-descendants", test_finds_descendants);
+  g_test_add_func ("/selection/finds-command", test_finds_command);
   g_test_add_func ("/selection/finds-threads", test_finds_threads);
   g_test_add_func ("/selection/takes-times", test_takes_times);
   g_test_add_func ("/selection/takes-cpus", test_takes_cpus);

@@ -1180,7 +1180,7 @@ class Usage(Base):
             for view, form in (('functions', 'text'), ('flame', 'text'), ('functions', 'html')):
                 text = html.unescape(run(view, option, value, '--format', form, self.capture).stdout.decode())
                 self.assertIn(f"None of the {len(self.profile.samples)} samples", text)
-                self.assertIn(f"'{option} {value}'", text)
+                self.assertIn(f'matches {option} {value}', text)
         self.assertIn('No rows.', run('callers', '--focus', '_start', self.capture).stdout.decode())
 
     def test_headings_name_the_function(self):

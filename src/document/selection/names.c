@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* --process, --thread and --cpu: who, and where. */
+/* --process, --process-tree, --command, --thread and --cpu. */
 
 #include "document/selection/parts.h"
 
@@ -92,29 +92,46 @@ refuse_empty (const char *option, const char *what, const char *name, GError **e
   return FALSE;
 }
 
+static bool
+find_all_named (const char *option,
+                char **names,
+                const Store *store,
+                bool *is_in,
+                GError **error)
+{
+  for (; names != NULL && *names != NULL; names++)
+    {
+      int32_t pid;
+
+      if (!refuse_empty (option, "a process ID, or a name like 'make' or 'gnome-*'", *names,
+                         error))
+        return false;
+
+      if (is_number (*names, &pid))
+        is_in[sysprof_store_find_process (store, pid)] = true;
+      else
+        find_named (store, *names, is_in);
+    }
+  return true;
+}
+
 gboolean
-sysprof_selection_find_processes (char **names,
+sysprof_selection_find_processes (const Selection *self,
                                   const Store *store,
                                   GArray *processes,
                                   GError **error)
 {
   g_autofree bool *is_in = g_new0 (bool, MAX (store->processes.n, 1));
 
-  for (guint i = 0; names[i] != NULL; i++)
-    {
-      int32_t pid;
+  if (!find_all_named ("--process-tree", self->process_trees, store, is_in, error))
+    return FALSE;
+  if (self->command)
+    is_in[sysprof_store_find_command (store)] = true;
+  is_in[0] = false; /* the result for a pid without a process */
+  sysprof_store_add_descendants (store, is_in);
+  if (!find_all_named ("--process", self->processes, store, is_in, error))
+    return FALSE;
 
-      if (!refuse_empty ("--process", "a process id, or a name like 'make' or 'gnome-*'",
-                         names[i], error))
-        return FALSE;
-
-      if (is_number (names[i], &pid))
-        is_in[sysprof_store_find_process (store, pid)] = true;
-      else
-        find_named (store, names[i], is_in);
-    }
-
-  /* 0 is the result for a pid without a process. */
   for (ProcessId i = 1; i < store->processes.n; i++)
     if (is_in[i])
       g_array_append_val (processes, i);

@@ -28,8 +28,9 @@ void sysprof_time_ranges_intersect (GArray *ranges, const GArray *others);
 /* "0,2-3" each → int32_t. */
 gboolean sysprof_selection_parse_cpus (char **lists, GArray *cpus, GError **error);
 
-/* NAME|PID each → ProcessId; NAME|TID each → int32_t. */
-gboolean sysprof_selection_find_processes (char **names,
+/* --process, --process-tree and --command together → ProcessId, ascending; NAME|TID each →
+ * int32_t. */
+gboolean sysprof_selection_find_processes (const Selection *self,
                                            const Store *store,
                                            GArray *processes,
                                            GError **error);

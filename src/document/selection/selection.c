@@ -4,61 +4,89 @@
 
 #include "document/selection/parts.h"
 
+#define LIST(name, member, selects, help, argument)                             \
+  {                                                                             \
+    name, SELECTION_LIST, offsetof (Selection, member), selects, help, argument \
+  }
+#define SWITCH(name, member, selects, help)                                   \
+  {                                                                           \
+    name, SELECTION_SWITCH, offsetof (Selection, member), selects, help, NULL \
+  }
+
+/* clang-format off */
+const SelectionOption sysprof_selection_options[] = {
+  LIST ("time", times, true, "Select what happened in this time, like 2s..2.5s or 500ms..",
+        "A..B"),
+  SWITCH ("command", command, true, "Select the recorded command and its descendants"),
+  SWITCH ("all", all, false, "Show the whole machine, not the recorded command alone"),
+  LIST ("process", processes, true, "Select processes; names may contain * and ?", "NAME|PID"),
+  LIST ("process-tree", process_trees, true, "Select processes and their descendants",
+        "NAME|PID"),
+  LIST ("thread", threads, true, "Select threads", "NAME|TID"),
+  LIST ("cpu", cpus, true, "Select CPUs, like 0,2-3", "LIST"),
+  LIST ("cgroup", cgroups, true,
+        "Select processes in these control groups, like '/system.slice/*'", "GLOB"),
+  LIST ("mark", marks, true,
+        "Select what processes did during these marks; both parts may contain * and ?",
+        "GROUP/NAME"),
+  LIST ("symbol", symbols, true,
+        "Select stacks with a function that contains TEXT (!TEXT: without)", "TEXT"),
+  LIST ("binary", binaries, true,
+        "Select stacks with a program or library that contains TEXT (!TEXT: without)", "TEXT"),
+  SWITCH ("no-kernel", no_kernel, false,
+          "Hide kernel functions; their time counts for the caller"),
+  SWITCH ("idle", idle, false, "Include the idle task"),
+  { "focus", SELECTION_TEXT, offsetof (Selection, focus), false, "Start at this function",
+    "SYMBOL" },
+  SWITCH ("bottom-up", bottom_up, false,
+          "Start at the innermost functions and show their callers"),
+  SWITCH ("left-heavy", left_heavy, false, "Sort the flame graph by weight instead of by name"),
+  SWITCH ("fold-recursion", fold_recursion, false, "Show recursive calls of a function once"),
+  SWITCH ("threads", by_threads, false, "Show one entry per thread"),
+  SWITCH ("merge-processes", merge_processes, false, "Show processes of the same name as one"),
+  SWITCH ("hide-system", hide_system, false,
+          "Hide functions of system libraries; their time counts for the caller"),
+  LIST ("collapse", collapse, false, "Show all functions of BINARY as one", "BINARY"),
+  { NULL },
+};
+/* clang-format on */
+
+static void *
+member (const Selection *self, const SelectionOption *option)
+{
+  return (char *) self + option->offset;
+}
+
 GOptionEntry *
 sysprof_selection_option_entries (Selection *selection)
 {
-  /* clang-format off */
-  const GOptionEntry entries[] = {
-    { "time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->times,
-      "Select what happened in this time, like 2s..2.5s or 500ms..", "A..B" },
-    { "process", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->processes,
-      "Select processes; names may contain * and ?", "NAME|PID" },
-    { "thread", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->threads, "Select threads", "NAME|TID" },
-    { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cpus, "Select CPUs, like 0,2-3", "LIST" },
-    { "cgroup", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cgroups,
-      "Select processes in these control groups, like '/system.slice/*'", "GLOB" },
-    { "mark", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->marks,
-      "Select what processes did during these marks; both parts may contain * and ?", "GROUP/NAME" },
-    { "symbol", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->symbols,
-      "Select stacks with a function that contains TEXT (!TEXT: without)", "TEXT" },
-    { "binary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->binaries,
-      "Select stacks with a program or library that contains TEXT (!TEXT: without)", "TEXT" },
-    { "no-kernel", 0, 0, G_OPTION_ARG_NONE, &selection->no_kernel, "Hide kernel functions; their time counts for the caller", NULL },
-    { "idle", 0, 0, G_OPTION_ARG_NONE, &selection->idle, "Include the idle task", NULL },
-    { "focus", 0, 0, G_OPTION_ARG_STRING, &selection->focus, "Start at this function", "SYMBOL" },
-    { "bottom-up", 0, 0, G_OPTION_ARG_NONE, &selection->bottom_up,
-      "Start at the innermost functions and show their callers", NULL },
-    { "left-heavy", 0, 0, G_OPTION_ARG_NONE, &selection->left_heavy,
-      "Sort the flame graph by weight instead of by name", NULL },
-    { "fold-recursion", 0, 0, G_OPTION_ARG_NONE, &selection->fold_recursion,
-      "Show recursive calls of a function once", NULL },
-    { "threads", 0, 0, G_OPTION_ARG_NONE, &selection->by_threads, "Show one entry per thread", NULL },
-    { "merge-processes", 0, 0, G_OPTION_ARG_NONE, &selection->merge_processes,
-      "Show processes of the same name as one", NULL },
-    { "hide-system", 0, 0, G_OPTION_ARG_NONE, &selection->hide_system,
-      "Hide functions of system libraries; their time counts for the caller", NULL },
-    { "collapse", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->collapse,
-      "Show all functions of BINARY as one", "BINARY" },
-    { NULL },
+  static const GOptionArg kinds[] = {
+    [SELECTION_LIST] = G_OPTION_ARG_STRING_ARRAY,
+    [SELECTION_TEXT] = G_OPTION_ARG_STRING,
+    [SELECTION_SWITCH] = G_OPTION_ARG_NONE,
   };
-  /* clang-format on */
+  GOptionEntry *entries = g_new0 (GOptionEntry, G_N_ELEMENTS (sysprof_selection_options));
 
-  return g_memdup2 (entries, sizeof entries);
+  for (size_t i = 0; sysprof_selection_options[i].name != NULL; i++)
+    {
+      const SelectionOption *option = &sysprof_selection_options[i];
+
+      entries[i] = (GOptionEntry){
+        option->name,    0, 0, kinds[option->kind], member (selection, option), option->help,
+        option->argument
+      };
+    }
+  return entries;
 }
 
 void
 sysprof_selection_clear (Selection *self)
 {
-  g_strfreev (self->times);
-  g_strfreev (self->processes);
-  g_strfreev (self->threads);
-  g_strfreev (self->cpus);
-  g_strfreev (self->cgroups);
-  g_strfreev (self->marks);
-  g_strfreev (self->symbols);
-  g_strfreev (self->binaries);
-  g_strfreev (self->collapse);
-  g_free (self->focus);
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (option->kind == SELECTION_LIST)
+      g_strfreev (*(char ***) member (self, option));
+    else if (option->kind == SELECTION_TEXT)
+      g_free (*(char **) member (self, option));
   *self = (Selection){ 0 };
 }
 
@@ -104,17 +132,30 @@ intersect_processes (GArray *processes, const GArray *others)
   g_array_set_size (processes, n);
 }
 
+static bool
+selects_processes (const Selection *self)
+{
+  return self->processes != NULL || self->process_trees != NULL || self->command;
+}
+
+void
+sysprof_selection_default_to_command (Selection *self, const Store *store)
+{
+  if (!self->all && !selects_processes (self) && self->threads == NULL && self->cgroups == NULL)
+    self->command = sysprof_store_find_command (store) != 0;
+}
+
 static gboolean
 resolve_processes (const Selection *self, const Store *store, GArray *processes, GError **error)
 {
   g_autoptr (GArray) in_groups = g_array_new (FALSE, FALSE, sizeof (ProcessId));
 
-  if (self->processes != NULL &&
-      !sysprof_selection_find_processes (self->processes, store, processes, error))
+  if (selects_processes (self) &&
+      !sysprof_selection_find_processes (self, store, processes, error))
     return FALSE;
   if (self->cgroups == NULL)
     return TRUE;
-  if (self->processes == NULL)
+  if (!selects_processes (self))
     return sysprof_selection_find_cgroups (self->cgroups, store, processes, error);
   if (!sysprof_selection_find_cgroups (self->cgroups, store, in_groups, error))
     return FALSE;
@@ -174,7 +215,7 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
     .n_spans = resolved->spans->len,
     .processes = (const ProcessId *) resolved->processes->data,
     .n_processes = resolved->processes->len,
-    .has_processes = self->processes != NULL || self->cgroups != NULL,
+    .has_processes = selects_processes (self) || self->cgroups != NULL,
     .tids = (const int32_t *) resolved->tids->data,
     .n_tids = resolved->tids->len,
     .has_tids = self->threads != NULL,

@@ -49,6 +49,7 @@ const View sysprof_flame_view = {
   .name = "flame",
   .title = "Flame graph",
   .summary = "flame graph in the terminal; html: interactive page; svg: picture",
+  .begins_with_command = true,
   .fill = fill_flame,
   .layout = LAYOUT_FLAME,
   .uses_focus = true,

@@ -29,5 +29,6 @@ const View sysprof_summary_view = {
   .title = "Summary",
   .summary = "one screen: machine, quality, what stands out, top functions",
   .sections = sections,
+  .begins_with_command = true,
   .fill = fill_summary,
 };
