@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Copies frames so that they mean the same in another capture: counters and synthetic addresses get the ids of the
- * destination, everything else stays. Each frame is written again by the writer's function for its type, so that
- * whatever other programs left in the padding is not copied. */
+/* Copies frames so that they mean the same in another capture: counters and synthetic addresses
+ * get the ids of the destination, everything else stays. Each frame is written again by the
+ * writer's function for its type, so that whatever other programs left in the padding is not
+ * copied. writer-counters.c has the counters. */
 
 #include "capture/capture.h"
 #include "capture/reader.h"
@@ -13,14 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_PER_GROUP 8U
-#define VALUES_MAX       (SYSPROF_CAPTURE_FRAME_MAX / sizeof (SysprofCaptureCounterValue))
-#define CHUNK_MAX        (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
+#define VALUES_MAX (SYSPROF_CAPTURE_FRAME_MAX / sizeof (SysprofCaptureCounterValue))
+#define CHUNK_MAX  (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
 #define NAME_MAX_FITTING \
   (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureJitmap) - sizeof (uint64_t) - 1)
-
-/* A counter whose values came before its definition has an id already, and gets no second one. */
-#define IS_DEFINED (UINT64_C (1) << 32)
 
 bool
 sysprof_translation_init (Translation *self,
@@ -29,10 +26,10 @@ sysprof_translation_init (Translation *self,
 {
   memset (self, 0, sizeof *self);
   self->writer = writer;
-  self->reader = sysprof_capture_reader_copy (reader);
+  self->reader = reader != NULL ? sysprof_capture_reader_copy (reader) : NULL;
   self->ids = calloc (VALUES_MAX, sizeof *self->ids);
   self->values = calloc (VALUES_MAX, sizeof *self->values);
-  if (self->reader != NULL && self->ids != NULL && self->values != NULL)
+  if ((self->reader != NULL || reader == NULL) && self->ids != NULL && self->values != NULL)
     return true;
 
   sysprof_translation_clear (self);
@@ -45,7 +42,8 @@ sysprof_translation_clear (Translation *self)
 {
   int saved = errno;
 
-  sysprof_capture_reader_unref (self->reader);
+  if (self->reader != NULL)
+    sysprof_capture_reader_unref (self->reader);
   sysprof_number_map_clear (&self->addresses);
   sysprof_number_map_clear (&self->counters);
   sysprof_number_map_clear (&self->counters_by_id);
@@ -207,85 +205,10 @@ translate_addresses (Translation *self, uint8_t *addrs, unsigned int *n_addrs)
   return true;
 }
 
-static uint64_t
-counter_key (int32_t pid, uint32_t id)
+static SysprofCaptureWriter *
+get_late_writer (const Translation *self)
 {
-  return (uint64_t) (uint32_t) pid << 32 | id;
-}
-
-static unsigned int
-new_counter (Translation *self, int32_t pid, uint32_t id, uint64_t flags)
-{
-  unsigned int ours = sysprof_capture_writer_request_counter (self->writer, 1);
-
-  if (ours == 0 ||
-      !sysprof_number_map_set (&self->counters, counter_key (pid, id), ours | flags) ||
-      !sysprof_number_map_set (&self->counters_by_id, id, ours))
-    return 0;
-
-  return ours;
-}
-
-static bool
-copy_definitions (Translation *self, SysprofCaptureCounterDefine *define)
-{
-  const SysprofCaptureFrame *frame = &define->frame;
-
-  for (unsigned int i = 0; i < define->n_counters; i++)
-    {
-      uint32_t id = define->counters[i].id;
-      uint64_t known = sysprof_number_map_get (&self->counters, counter_key (frame->pid, id));
-      unsigned int ours = (unsigned int) known;
-
-      if (known == 0 || (known & IS_DEFINED) != 0)
-        ours = new_counter (self, frame->pid, id, IS_DEFINED);
-      else if (!sysprof_number_map_set (&self->counters, counter_key (frame->pid, id),
-                                        known | IS_DEFINED))
-        return false;
-      if (ours == 0)
-        return false;
-      define->counters[i].id = ours & SYSPROF_CAPTURE_COUNTER_ID_MAX;
-    }
-
-  return sysprof_capture_writer_define_counters (
-      self->writer, frame->time, frame->cpu, frame->pid,
-      (const SysprofCaptureCounter *) define->counters, define->n_counters);
-}
-
-static unsigned int
-translate_counter (Translation *self, int32_t pid, uint32_t id)
-{
-  uint64_t ours = sysprof_number_map_get (&self->counters, counter_key (pid, id));
-
-  if (ours == 0)
-    ours = sysprof_number_map_get (&self->counters_by_id, id);
-  if (ours == 0)
-    ours = new_counter (self, pid, id, 0);
-
-  return (unsigned int) ours;
-}
-
-static bool
-copy_values (Translation *self, const SysprofCaptureCounterSet *set)
-{
-  const SysprofCaptureFrame *frame = &set->frame;
-  unsigned int n = 0;
-
-  for (unsigned int i = 0; i < set->n_values * VALUES_PER_GROUP; i++)
-    {
-      const SysprofCaptureCounterValues *group = &set->values[i / VALUES_PER_GROUP];
-      uint32_t id = group->ids[i % VALUES_PER_GROUP];
-
-      if (id == 0)
-        continue;
-      self->ids[n] = translate_counter (self, frame->pid, id);
-      if (self->ids[n] == 0)
-        return false;
-      self->values[n++] = group->values[i % VALUES_PER_GROUP];
-    }
-
-  return sysprof_capture_writer_set_counters (self->writer, frame->time, frame->cpu, frame->pid,
-                                              self->ids, self->values, n);
+  return self->late_writer != NULL ? self->late_writer : self->writer;
 }
 
 static void
@@ -352,8 +275,9 @@ copy_stack_frame (Translation *self, SysprofCaptureFrame *frame)
         writer, frame->time, frame->cpu, frame->pid, allocation->tid, allocation->alloc_addr,
         allocation->alloc_size, aligned, n_addrs);
   if (frame->type == SYSPROF_CAPTURE_FRAME_TRACE)
-    return sysprof_capture_writer_add_trace (writer, frame->time, frame->cpu, frame->pid,
-                                             trace->tid, aligned, n_addrs, trace->entering);
+    return sysprof_capture_writer_add_trace (get_late_writer (self), frame->time, frame->cpu,
+                                             frame->pid, trace->tid, aligned, n_addrs,
+                                             trace->entering);
   return sysprof_capture_writer_add_sample (writer, frame->time, frame->cpu, frame->pid,
                                             sample->tid, aligned, n_addrs);
 }
@@ -464,9 +388,9 @@ copy_dbus_message (Translation *self, const SysprofCaptureDBusMessage *message)
 {
   const SysprofCaptureFrame *frame = &message->frame;
 
-  return sysprof_capture_writer_add_dbus_message (self->writer, frame->time, frame->cpu,
-                                                  frame->pid, message->bus_type, message->flags,
-                                                  message->message, message->message_len);
+  return sysprof_capture_writer_add_dbus_message (
+      get_late_writer (self), frame->time, frame->cpu, frame->pid, message->bus_type,
+      message->flags, message->message, message->message_len);
 }
 
 static bool
@@ -490,10 +414,10 @@ copy_frame (Translation *self, SysprofCaptureFrame *frame)
       return copy_stack_frame (self, frame);
 
     case SYSPROF_CAPTURE_FRAME_CTRDEF:
-      return copy_definitions (self, (SysprofCaptureCounterDefine *) frame);
+      return sysprof_translation_copy_definitions (self, (SysprofCaptureCounterDefine *) frame);
 
     case SYSPROF_CAPTURE_FRAME_CTRSET:
-      return copy_values (self, (const SysprofCaptureCounterSet *) frame);
+      return sysprof_translation_copy_values (self, (const SysprofCaptureCounterSet *) frame);
 
     case SYSPROF_CAPTURE_FRAME_MAP:
     case SYSPROF_CAPTURE_FRAME_PROCESS:
@@ -595,4 +519,13 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
     }
 
   return sysprof_capture_reader_check (self->reader);
+}
+
+bool
+sysprof_translation_copy_frame (Translation *self, SysprofCaptureFrame *frame)
+{
+  if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP)
+    return add_names_of (self, (const SysprofCaptureJitmap *) frame, false);
+
+  return !is_wanted (self, frame, COPY_EARLY | COPY_LATE) || copy_frame (self, frame);
 }

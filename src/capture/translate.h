@@ -79,10 +79,12 @@ typedef bool (*CaptureShortenFunc) (SysprofCaptureFrame *frame);
 typedef struct
 {
   SysprofCaptureWriter *writer;
-  SysprofCaptureReader *reader; /* a copy of our own */
-  NumberMap addresses;          /* synthetic address in the source → in the writer */
-  NumberMap counters;           /* pid and counter id → counter id in the writer */
+  SysprofCaptureWriter *late_writer; /* gets traces and D-Bus messages; NULL = `writer` */
+  SysprofCaptureReader *reader;      /* a copy of our own; NULL = frames come one by one */
+  NumberMap addresses;               /* synthetic address in the source → in the writer */
+  NumberMap counters;                /* pid and counter id → counter id in the writer */
   NumberMap counters_by_id; /* counter id → the same, for values that another process sets */
+  bool separates_processes; /* the keys of `counters_by_id` contain the pid, too */
   CaptureContents contents; /* filled by sysprof_translation_add_names() */
   JoinedFiles left;         /* files that are not copied */
   JoinedFiles merged;       /* files that the caller merges instead */
@@ -96,6 +98,7 @@ typedef struct
   SysprofCaptureCounterValue *values;
 } Translation;
 
+/* `reader` may be NULL; then only sysprof_translation_copy_frame() may be called. */
 bool sysprof_translation_init (Translation *self,
                                SysprofCaptureWriter *writer,
                                SysprofCaptureReader *reader);
@@ -112,8 +115,17 @@ bool sysprof_translation_choose_files (Translation *self,
                                        CaptureContents *before,
                                        bool is_one_of_many);
 
+/* Copy a definition of counters, and values of counters, with new ids. The first changes its
+ * frame. */
+bool sysprof_translation_copy_definitions (Translation *self,
+                                           SysprofCaptureCounterDefine *define);
+bool sysprof_translation_copy_values (Translation *self, const SysprofCaptureCounterSet *set);
+
 /* Copies the frames that `flags` select. */
 bool sysprof_translation_copy (Translation *self, CopyFlags flags);
+
+/* Copies one frame of known type, which was validated and whose texts were ended; changes it. */
+bool sysprof_translation_copy_frame (Translation *self, SysprofCaptureFrame *frame);
 
 /* The time range of joined captures, ns. */
 typedef struct

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Counters: ids, definitions, values. */
+/* Counters: ids, definitions, values, and those of another capture. */
 
 #include "capture/writer.h"
 
@@ -13,6 +13,9 @@
   ((SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureCounterSet)) / \
    sizeof (SysprofCaptureCounterValues))
 #define VALUES_PER_GROUP 8U
+
+/* A counter whose values came before its definition has an id already, and gets no second one. */
+#define IS_DEFINED (UINT64_C (1) << 32)
 
 unsigned int
 sysprof_capture_writer_request_counter (SysprofCaptureWriter *self, unsigned int n_counters)
@@ -141,4 +144,105 @@ sysprof_capture_writer_set_counters (SysprofCaptureWriter *self,
     }
 
   return true;
+}
+
+static uint64_t
+counter_key (int32_t pid, uint32_t id)
+{
+  return (uint64_t) (uint32_t) pid << 32 | id;
+}
+
+static uint64_t
+shared_counter_key (const Translation *self, int32_t pid, uint32_t id)
+{
+  return self->separates_processes ? counter_key (pid, id) : id;
+}
+
+static bool
+set_counter (Translation *self, int32_t pid, uint32_t id, uint64_t ours)
+{
+  return sysprof_number_map_set (&self->counters, counter_key (pid, id), ours) &&
+         sysprof_number_map_set (&self->counters_by_id, shared_counter_key (self, pid, id),
+                                 ours);
+}
+
+static unsigned int
+new_counter (Translation *self, int32_t pid, uint32_t id, uint64_t flags)
+{
+  unsigned int ours = sysprof_capture_writer_request_counter (self->writer, 1);
+
+  return ours != 0 && set_counter (self, pid, id, ours | flags) ? ours : 0;
+}
+
+/* The counter that was set before its definition, by another thread of the process perhaps;
+ * 0 = none. */
+static uint64_t
+find_undefined (const Translation *self, int32_t pid, uint32_t id)
+{
+  uint64_t known = sysprof_number_map_get (&self->counters, counter_key (pid, id));
+
+  if (known == 0 && self->separates_processes)
+    known = sysprof_number_map_get (&self->counters_by_id, shared_counter_key (self, pid, id));
+  return (known & IS_DEFINED) == 0 ? known : 0;
+}
+
+bool
+sysprof_translation_copy_definitions (Translation *self, SysprofCaptureCounterDefine *define)
+{
+  const SysprofCaptureFrame *frame = &define->frame;
+
+  for (unsigned int i = 0; i < define->n_counters; i++)
+    {
+      uint32_t id = define->counters[i].id;
+      uint64_t known = find_undefined (self, frame->pid, id);
+      unsigned int ours = (unsigned int) known;
+
+      if (known == 0)
+        ours = new_counter (self, frame->pid, id, IS_DEFINED);
+      else if (!set_counter (self, frame->pid, id, known | IS_DEFINED))
+        return false;
+      if (ours == 0)
+        return false;
+      define->counters[i].id = ours & SYSPROF_CAPTURE_COUNTER_ID_MAX;
+    }
+
+  return sysprof_capture_writer_define_counters (
+      self->writer, frame->time, frame->cpu, frame->pid,
+      (const SysprofCaptureCounter *) define->counters, define->n_counters);
+}
+
+static unsigned int
+translate_counter (Translation *self, int32_t pid, uint32_t id)
+{
+  uint64_t ours = sysprof_number_map_get (&self->counters, counter_key (pid, id));
+
+  if (ours == 0)
+    ours = sysprof_number_map_get (&self->counters_by_id, shared_counter_key (self, pid, id));
+  if (ours == 0)
+    ours = new_counter (self, pid, id, 0);
+
+  return (unsigned int) ours;
+}
+
+bool
+sysprof_translation_copy_values (Translation *self, const SysprofCaptureCounterSet *set)
+{
+  const SysprofCaptureFrame *frame = &set->frame;
+  unsigned int n = 0;
+
+  for (unsigned int i = 0; i < set->n_values * VALUES_PER_GROUP; i++)
+    {
+      const SysprofCaptureCounterValues *group = &set->values[i / VALUES_PER_GROUP];
+      uint32_t id = group->ids[i % VALUES_PER_GROUP];
+
+      if (id == 0)
+        continue;
+      self->ids[n] = translate_counter (self, frame->pid, id);
+      if (self->ids[n] == 0)
+        return false;
+      self->values[n++] = group->values[i % VALUES_PER_GROUP];
+    }
+
+  return sysprof_capture_writer_set_counters (self->writer, frame->time, frame->cpu, frame->pid,
+                                              self->ids, self->values, n);
 }

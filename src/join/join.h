@@ -60,3 +60,7 @@ bool sysprof_capture_join_finish (SysprofCaptureJoin *self);
 /* Frames that both steps shorten. */
 uint64_t sysprof_capture_join_get_n_cut (const SysprofCaptureJoin *self);
 void sysprof_capture_join_free (SysprofCaptureJoin *self);
+
+/* Shortens the texts of a frame that version 3.46 cannot join; a D-Bus message loses its
+ * content. True if something is lost. Frames of unknown type are lost as a whole. */
+bool sysprof_capture_frame_shorten (SysprofCaptureFrame *frame);

@@ -7,10 +7,6 @@
 #include "join/assembled-file.h"
 #include "join/join.h"
 
-/* Shortens the texts of a frame that version 3.46 cannot join; a D-Bus message loses its content. True if something is
- * lost. Frames of unknown type are lost as a whole. */
-bool sysprof_capture_frame_shorten (SysprofCaptureFrame *frame);
-
 /* Makes one symbol table out of those of all captures and adds it. */
 bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                                 int64_t time,

@@ -4,6 +4,7 @@
  * thread. */
 
 #include "record/instruments/process-watcher.h"
+#include "record/instruments/program-rings.h"
 #include "record/record.h"
 #include "record/recording.h"
 
@@ -202,13 +203,16 @@ sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_
   self->record_environment = record_environment;
 }
 
-/* The recorder's own instrument comes first. A profiler may record again, so its own list stays
+/* The recorder's own instruments come first; the socket of the program is closed before all
+ * others. A profiler may record again, so its own list stays
  * unchanged. */
 static GPtrArray *
 list_all_instruments (SysprofProfiler *self)
 {
   GPtrArray *all = g_ptr_array_new_with_free_func (g_object_unref);
 
+  if (self->spawnable != NULL)
+    g_ptr_array_add (all, sysprof_program_rings_new ());
   g_ptr_array_add (all, sysprof_process_watcher_new ());
   for (guint i = 0; i < self->instruments->len; i++)
     g_ptr_array_add (all, g_object_ref (g_ptr_array_index (self->instruments, i)));
