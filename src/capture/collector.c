@@ -42,9 +42,10 @@
 #define GROUPS_PER_FRAME   170U /* 16352 bytes */
 #define COUNTER_ID_MAX     0xFFFFFFU
 
-/* A recorder looks at the rings every few milliseconds; what waits ten times as long is not being read. */
+/* A recorder looks at the rings every few milliseconds. If a ring stays full for many times as
+ * long, nothing reads it. */
 #define FULL_SLEEP_NSEC 1000000L
-#define FULL_SLEEPS_MAX 50
+#define FULL_WAIT_NSEC  100000000
 
 typedef enum
 {
@@ -290,33 +291,53 @@ get_longest (const Collector *self)
   return longest < SYSPROF_CAPTURE_FRAME_MAX ? longest : SYSPROF_CAPTURE_FRAME_MAX;
 }
 
+static uint8_t *
+wait_for_room (Collector *self, size_t padded)
+{
+  const struct timespec pause = { .tv_nsec = FULL_SLEEP_NSEC };
+  int64_t deadline = SYSPROF_CAPTURE_CURRENT_TIME + FULL_WAIT_NSEC;
+
+  do
+    {
+      uint8_t *place;
+
+      if (sysprof_control_is_closed (control_fd))
+        {
+          switch_off ();
+          return NULL;
+        }
+      (void) nanosleep (&pause, NULL); /* a signal only shortens it */
+      place = sysprof_ring_reserve (&self->ring, padded);
+      if (place != NULL)
+        return place;
+    }
+  while (SYSPROF_CAPTURE_CURRENT_TIME < deadline);
+
+  return NULL;
+}
+
 /* Room for a frame. A full ring is given some time to be read, once: then frames are dropped until there is room again. */
 static uint8_t *
 reserve (Collector *self, size_t len)
 {
-  const struct timespec pause = { .tv_nsec = FULL_SLEEP_NSEC };
   size_t padded = (len + SYSPROF_CAPTURE_ALIGN - 1) & ~(SYSPROF_CAPTURE_ALIGN - 1);
   uint8_t *place = NULL;
   int saved = errno; /* the caller's program need not know */
 
-  if (padded > get_longest (self))
-    return NULL;
   if (control_fd < 0)
-    return self->frame;
-
-  for (unsigned int i = 0; i <= FULL_SLEEPS_MAX; i++)
+    return padded <= get_longest (self) ? self->frame : NULL;
+  if (padded > get_longest (self))
     {
-      place = sysprof_ring_reserve (&self->ring, padded);
-      if (place != NULL || self->is_unread)
-        break;
-      if (sysprof_control_is_closed (control_fd))
-        {
-          switch_off ();
-          break;
-        }
-      (void) nanosleep (&pause, NULL); /* a signal only shortens it */
+      sysprof_ring_count_dropped (&self->ring);
+      return NULL;
     }
+
+  place = sysprof_ring_reserve (&self->ring, padded);
+  if (place == NULL && !self->is_unread)
+    place = wait_for_room (self, padded);
   self->is_unread = place == NULL;
+  if (place == NULL)
+    sysprof_ring_count_dropped (&self->ring);
   errno = saved;
 
   return place;

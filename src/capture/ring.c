@@ -21,6 +21,7 @@ typedef struct
   uint32_t tail;
   uint32_t offset;
   uint32_t size;
+  uint32_t n_dropped;
 } Header;
 
 static Header *
@@ -131,6 +132,16 @@ sysprof_ring_commit (Ring *self, size_t len)
     tail -= self->size;
   self->tail = tail;
   __atomic_store_n (&get_header (self)->tail, tail, __ATOMIC_RELEASE);
+}
+
+void
+sysprof_ring_count_dropped (Ring *self)
+{
+  uint32_t *n_dropped = &get_header (self)->n_dropped;
+
+  /* There is one writer, so this needs no atomic addition. */
+  __atomic_store_n (n_dropped, __atomic_load_n (n_dropped, __ATOMIC_RELAXED) + 1,
+                    __ATOMIC_RELAXED);
 }
 
 void

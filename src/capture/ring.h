@@ -2,7 +2,8 @@
 
 /* The writing side of a ring of frames in memory that the recorder made and reads.
  *
- *     page 0      head u32, tail u32, offset of the body u32, size of the body u32
+ *     page 0      head u32, tail u32, offset of the body u32, size of the body u32,
+ *                 number of dropped frames u32
  *     body        frames; mapped twice in a row, so that each frame is contiguous
  *
  * head is where the recorder reads, tail where we write; empty when equal, never completely full. One thread writes
@@ -35,6 +36,9 @@ size_t sysprof_ring_get_longest (const Ring *self);
 uint8_t *sysprof_ring_reserve (Ring *self, size_t len);
 /* Shows the frame there, of `len` bytes, to the recorder. */
 void sysprof_ring_commit (Ring *self, size_t len);
+
+/* Reports to the recorder that a frame did not fit. */
+void sysprof_ring_count_dropped (Ring *self);
 
 /* Tells the recorder that nothing will follow: a frame of its own type, for which room was always kept. */
 void sysprof_ring_end (Ring *self);

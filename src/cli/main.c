@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* sysprof-cli: records system-wide profiles from a terminal. See options.h, session.h,
- * host.h and merge.h. */
+ * host.h, mark.h and merge.h. */
 
 #include "cli/host.h"
+#include "cli/mark.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -12,6 +13,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliOptions, sysprof_cli_options_clear)
@@ -38,6 +40,8 @@ main (int argc, char **argv)
 
   open_standard_descriptors ();
   setlocale (LC_ALL, "");
+  if (argc > 1 && strcmp (argv[1], "mark") == 0)
+    return sysprof_cli_mark (argc - 1, argv + 1);
   if (!sysprof_cli_options_parse (&options, argc, argv, &error))
     {
       fprintf (stderr, "sysprof-cli: %s\n", error->message);

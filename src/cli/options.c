@@ -95,7 +95,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "record-environment", 0, 0, G_OPTION_ARG_NONE, &o->record_environment, "Store the command's environment in the capture (it may contain secrets)", NULL },
     { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Let the command write its own capture (SYSPROF_TRACE_FD); merged at the end", NULL },
     { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Record JavaScript stacks of GJS programs", NULL },
-    { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Ignored; this version does not record GTK marks", NULL },
+    { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Ignored; marks of GTK 4 are always recorded", NULL },
     { "memprof", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->memprof, NULL, NULL },
     { "speedtrack", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->speedtrack, NULL, NULL },
     { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Exit with the status of the command", NULL },
@@ -204,6 +204,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
         "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
         "       sysprof-cli --host HOST [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
         "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
+        "       sysprof-cli mark GROUP NAME [MESSAGE] [-- COMMAND [ARGUMENT...]]\n"
         "\n"
         "Profile the whole machine until Ctrl+C, or until COMMAND exits.\n",
         sections,

@@ -9,10 +9,13 @@
 #include <sysprof-capture.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +187,107 @@ emit_from_back_trace (void)
   return errno == 77 ? 0 : 7;
 }
 
+/* With a fork that shares the memory of the parent until exec(). */
+static int
+emit_around_exec (char **argv)
+{
+  char *words[] = { argv[0], argv[0], "marks", "3", NULL };
+  int status;
+  pid_t child;
+
+  sysprof_collector_mark (1, 0, "exec", "before", "");
+  child = vfork ();
+  if (child == 0)
+    {
+      (void) execv (words[0], words + 1);
+      _exit (9);
+    }
+  if (waitpid (child, &status, 0) != child || status != 0)
+    return 6;
+  sysprof_collector_mark (3, 0, "exec", "after", "");
+
+  return 0;
+}
+
+static void
+emit_from_handler (int number)
+{
+  (void) number;
+  sysprof_collector_mark (0, 0, "handler", "mark", "from a signal handler");
+}
+
+static int
+emit_around_signals (unsigned int n)
+{
+  const struct itimerval often = { { 0, 100 }, { 0, 100 } };
+
+  (void) signal (SIGALRM, emit_from_handler);
+  if (setitimer (ITIMER_REAL, &often, NULL) != 0)
+    return 8;
+  for (unsigned int i = 0; i < n; i++)
+    {
+      sysprof_collector_mark (i, 0, "thread", "mark", "message");
+      if (i % 10 == 0)
+        (void) raise (SIGALRM); /* the timer interrupts the other calls */
+    }
+
+  return 0;
+}
+
+static void *
+emit_for_ever (void *data)
+{
+  (void) data;
+  for (int64_t i = 0;; i++)
+    sysprof_collector_mark (i, 0, "endless", "mark", "message");
+
+  return NULL;
+}
+
+/* Ends in the middle of writing, with SIGKILL. */
+static int
+die_while_writing (unsigned int n)
+{
+  pthread_t thread;
+
+  for (unsigned int i = 0; i < 4; i++)
+    if (pthread_create (&thread, NULL, emit_for_ever, NULL) != 0)
+      return 5;
+  emit_marks (&n);
+  (void) kill (getpid (), SIGKILL);
+
+  return 9;
+}
+
+/* Kills the recorder, which is the parent, and writes on. */
+static int
+outlive_recorder (unsigned int n)
+{
+  sysprof_collector_mark (0, 0, "outlive", "before", "");
+  if (kill (getppid (), SIGKILL) != 0)
+    return 9;
+  emit_marks (&n);
+  if (emit_from_threads (20, 10) != 0)
+    return 5;
+  (void) puts ("alive");
+
+  return 0;
+}
+
+/* Waits until the recorder closes the socket; then threads write their first frame. */
+static int
+start_late (void)
+{
+  const char *number = getenv ("SYSPROF_CONTROL_FD");
+  struct pollfd socket = { .fd = number != NULL ? atoi (number) : -1, .events = 0 };
+
+  sysprof_collector_mark (0, 0, "late", "before", "");
+  if (poll (&socket, 1, 60000) != 1)
+    return 9;
+
+  return emit_from_threads (20, 10);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -201,6 +305,16 @@ main (int argc, char **argv)
     return emit_long_messages (argc - 2, argv + 2);
   if (strcmp (what, "wide") == 0)
     return emit_wide_characters ();
+  if (strcmp (what, "exec") == 0)
+    return emit_around_exec (argv);
+  if (strcmp (what, "signals") == 0)
+    return emit_around_signals (n);
+  if (strcmp (what, "killed") == 0)
+    return die_while_writing (n);
+  if (strcmp (what, "outlive") == 0)
+    return outlive_recorder (n);
+  if (strcmp (what, "late") == 0)
+    return start_late ();
   if (strcmp (what, "nested") == 0)
     return emit_from_back_trace ();
   if (strcmp (what, "marks") == 0)

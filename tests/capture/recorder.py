@@ -41,6 +41,9 @@ class Ring:
             head = (head + length) % self.size
         struct.pack_into(self.order + 'I', self.memory, 0, head)
 
+    def n_dropped(self):
+        return struct.unpack_from(self.order + 'I', self.memory, 16)[0]
+
 
 class Recorder:
     """Runs a command as a target. `answer(recorder, socket)` replies to one request; by default with a ring."""

@@ -123,6 +123,24 @@ class Collector(unittest.TestCase):
         recorder.rings[0].drain()
         n_fitting = (2 * PAGE - 24 - 1) // 104
         self.assertEqual([f['time'] for f in recorder.frames()], list(range(n_fitting)))
+        self.assertEqual(recorder.rings[0].n_dropped(), 100000 - n_fitting)
+
+    def test_frames_from_signal_handlers(self):
+        recorder = Recorder(body_pages=1)
+        self.run_target(recorder, 'signals', 5000)
+        frames = recorder.frames()
+        self.assertEqual([f['time'] for f in frames if f['group'] == 'thread'], list(range(5000)))
+        self.assertTrue(any(f['group'] == 'handler' for f in frames))
+        self.assertTrue(all(f['message'] == 'from a signal handler' for f in frames if f['group'] == 'handler'))
+
+    @unittest.skipIf(emulator.EMULATOR, 'the child would not be emulated')
+    def test_program_that_is_started_with_vfork(self):
+        recorder = Recorder()
+        process = self.run_target(recorder, 'exec')
+        parent, child = recorder.rings
+        self.assertEqual([f['name'] for f in parent.frames], ['before', 'after'])
+        self.assertEqual([f['name'] for f in child.frames], ['mark'] * 3)
+        self.assertNotEqual(child.frames[0]['pid'], process.pid)
 
     def test_reply_without_ring(self):
         recorder = Recorder(answer=lambda self, ours: ours.send(b'\0'))

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 
 /* A program at full speed fills a ring in less than a millisecond; it then waits for a poll.
- * Our collector gives up after 50 ms. */
+ * Our collector gives up after 100 ms. */
 #define MIN_INTERVAL (1 * NSEC_PER_MSEC)
-#define MAX_INTERVAL (32 * NSEC_PER_MSEC)
+#define MAX_INTERVAL (16 * NSEC_PER_MSEC)
 /* The perf rings must be drained, too. */
 #define MAX_POLL (4 * NSEC_PER_MSEC)
 
