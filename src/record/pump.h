@@ -125,7 +125,7 @@ int64_t sysprof_pump_own_cpu_time (void);
 typedef enum
 {
   LOST_SAMPLES,
-  LOST_RECORDS, /* of processes and mappings */
+  LOST_RECORDS, /* of processes and mappings, and frames that recorded programs dropped */
   LOST_OTHERS,  /* waits, messages, files … */
   N_LOSS_KINDS,
 } LossKind;
