@@ -11,7 +11,8 @@ bool
 sysprof_column_is_figure (const Column *column)
 {
   return column->kind != COLUMN_TEXT && column->kind != COLUMN_TEXTS &&
-         column->kind != COLUMN_STACK && column->kind != COLUMN_GRAPH;
+         column->kind != COLUMN_OPTIONS && column->kind != COLUMN_STACK &&
+         column->kind != COLUMN_GRAPH;
 }
 
 bool
@@ -237,6 +238,7 @@ sysprof_dup_cell (const Column *column, Cell cell)
     case COLUMN_TEXT:
       return sysprof_dup_one_line (cell.text);
     case COLUMN_TEXTS:
+    case COLUMN_OPTIONS:
       return dup_joined (cell.texts);
     case COLUMN_STACK:
       return dup_stack (cell.stack);

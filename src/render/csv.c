@@ -139,6 +139,7 @@ dup_cell (const Column *column, Cell cell)
     case COLUMN_TEXT:
       return g_strdup (cell.text);
     case COLUMN_TEXTS:
+    case COLUMN_OPTIONS:
       return g_strjoinv ("\n", (char **) cell.texts);
     case COLUMN_STACK:
       return dup_stack (cell.stack, STACK_SYMBOLS);

@@ -177,6 +177,23 @@ write_graph (TextWriter *writer, const GraphValues *graph)
   sysprof_text_writer_puts (writer, "]");
 }
 
+/* Values are arrays, as in the selection of the report, because options may be repeated. */
+static void
+write_options (TextWriter *writer, const char *const *texts)
+{
+  sysprof_text_writer_puts (writer, "{");
+  for (size_t i = 0; texts[i] != NULL; i += 2)
+    {
+      sysprof_text_writer_puts (writer, i > 0 ? ", " : "");
+      write_key (writer, texts[i]);
+      if (texts[i + 1][0] == '\0')
+        sysprof_text_writer_puts (writer, "true");
+      else
+        write_texts (writer, (const char *const[]){ texts[i + 1], NULL });
+    }
+  sysprof_text_writer_puts (writer, "}");
+}
+
 static void
 write_cell (TextWriter *writer, const Column *column, Cell cell)
 {
@@ -192,6 +209,9 @@ write_cell (TextWriter *writer, const Column *column, Cell cell)
       break;
     case COLUMN_TEXTS:
       write_texts (writer, cell.texts);
+      break;
+    case COLUMN_OPTIONS:
+      write_options (writer, cell.texts);
       break;
     case COLUMN_STACK:
       write_stack (writer, cell.stack);
@@ -221,9 +241,10 @@ static bool
 is_missing (const Column *column, Cell cell)
 {
   return column->may_miss &&
-         (column->kind == COLUMN_TEXT   ? cell.text[0] == 0
-          : column->kind == COLUMN_BOOL ? !cell.flag
-                                        : sysprof_cell_is_none (column, cell));
+         (column->kind == COLUMN_TEXT      ? cell.text[0] == 0
+          : column->kind == COLUMN_OPTIONS ? cell.texts[0] == NULL
+          : column->kind == COLUMN_BOOL    ? !cell.flag
+                                           : sysprof_cell_is_none (column, cell));
 }
 
 static void
@@ -329,6 +350,24 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
   write_rows (data, view->name, rows);
 }
 
+static void
+write_beside (TextWriter *writer, const ViewRequest *request)
+{
+  Beside beside;
+
+  if (!sysprof_find_beside (request, &beside))
+    return;
+  sysprof_text_writer_puts (writer, ",\n  \"beside\": {\"share\": ");
+  write_real (writer, beside.percent / 100);
+  sysprof_text_writer_printf (writer, ", \"processes\": %u", beside.n_processes);
+  if (beside.most != NULL)
+    {
+      sysprof_text_writer_puts (writer, ", \"most\": ");
+      sysprof_text_writer_json (writer, beside.most);
+    }
+  sysprof_text_writer_puts (writer, "}");
+}
+
 static bool
 render_json (const View *view,
              const ViewRequest *request,
@@ -354,6 +393,8 @@ render_json (const View *view,
       "},\n  \"weight\": {\"name\": \"%s\", \"unit\": \"%s\", \"total\": %" G_GUINT64_FORMAT
       "}",
       rows->weight_name, rows->weight_unit, rows->total);
+  if (view->sections)
+    write_beside (&writer, request);
   if (view->sections)
     is_filled = sysprof_for_each_section (view, request, true, write_section, &writer, error);
   else

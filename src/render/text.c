@@ -11,7 +11,8 @@
 
 #define SUMMARY_COLUMNS 120
 #define PROSE_INDENT    2
-#define PROSE_ARROW     " -> "
+#define COMMAND_INDENT  4
+#define LOW_TERMINAL    40 /* lines, below which sentences come without their commands */
 
 /* Lines of the summary outside its sections. */
 #define LAST_LINES 3 /* a blank, the hint for more, the shell's prompt */
@@ -37,34 +38,28 @@ typedef struct
   char *prose;     /* owned: formatted rows of a section of sentences */
 } Part;
 
-/* Formats sentences with the command that shows more, aligned if the terminal is wide
- * enough. *(full)* */
+/* Formats sentences, each with the command that shows more in a line of its own if the
+ * terminal is high enough. *(full)* */
 static char *
 dup_prose (const ViewRequest *request, const Rows *rows)
 {
-  size_t terminal = request->terminal_width, widest = 0, widest_more = 0;
+  bool has_commands = request->terminal_height == 0 || request->terminal_height >= LOW_TERMINAL;
   GString *prose = g_string_new (NULL);
-  bool is_aligned;
 
   for (uint32_t row = 0; row < rows->n_rows; row++)
     {
       const Cell *cells = sysprof_rows_cells (rows, row);
-
-      widest = MAX (widest, sysprof_text_columns (cells[0].text));
-      widest_more = MAX (widest_more, sysprof_text_columns (cells[1].text));
-    }
-  is_aligned = PROSE_INDENT + widest + strlen (PROSE_ARROW) + widest_more <= terminal;
-  for (uint32_t row = 0; row < rows->n_rows; row++)
-    {
-      const Cell *cells = sysprof_rows_cells (rows, row);
-      size_t columns = sysprof_text_columns (cells[0].text);
-      g_autofree char *line =
-          g_strdup_printf ("%s%*s" PROSE_ARROW "%s", cells[0].text,
-                           is_aligned ? (int) (widest - columns) : 0, "", cells[1].text);
       g_autofree char *wrapped =
-          is_aligned ? g_strdup (line) : sysprof_dup_wrapped (line, terminal, PROSE_INDENT);
+          sysprof_dup_wrapped (cells[0].text, request->terminal_width, PROSE_INDENT);
 
-      g_string_append_printf (prose, "%*s%s\n", PROSE_INDENT, "- ", wrapped);
+      g_string_append_printf (prose, "- %s\n", wrapped);
+      if (has_commands && cells[1].text[0] != '\0')
+        {
+          g_autofree char *command =
+              sysprof_dup_wrapped (cells[1].text, request->terminal_width, COMMAND_INDENT);
+
+          g_string_append_printf (prose, "%*s%s\n", COMMAND_INDENT, "", command);
+        }
     }
   return g_string_free (prose, FALSE);
 }

@@ -18,7 +18,8 @@ static const char *const later_formats[] = {
 static const char *const weight_names[] = { "samples", "period", "time", "wall",
                                             "bytes",   "count",  NULL };
 
-/* Suffixes of formats that this version cannot write. Some end in the suffix of a format that it can, so these go first. */
+/* Suffixes of formats that this version cannot write. Some end in the suffix of a format that
+ * it can, so these go first. */
 static const struct
 {
   const char *suffix;
@@ -46,7 +47,16 @@ typedef struct
   gboolean *switch_is_set; /* [number of switches] */
 } Given;
 
-/* Makes an option of each switch of a view. */
+static GOptionEntry *
+find_entry (GArray *entries, const char *name)
+{
+  for (guint i = 0; i < entries->len; i++)
+    if (g_str_equal (g_array_index (entries, GOptionEntry, i).long_name, name))
+      return &g_array_index (entries, GOptionEntry, i);
+  return NULL;
+}
+
+/* Makes an option of each switch of a view. Several views may have a switch of the same name. */
 static void
 make_switch_entries (Given *given)
 {
@@ -56,8 +66,17 @@ make_switch_entries (Given *given)
     for (const ViewSwitch *row = (*view)->switches; row && row->name; row++)
       {
         GOptionEntry entry = { .long_name = row->name, .description = row->help };
+        GOptionEntry *known = find_entry (entries, row->name);
 
-        g_array_append_val (entries, entry);
+        if (known != NULL)
+          {
+            g_autofree char *both =
+                g_strdup_printf ("%s; %s: %s", known->description, (*view)->name, row->help);
+
+            known->description = g_intern_string (both);
+          }
+        else
+          g_array_append_val (entries, entry);
       }
   given->switch_is_set = g_new0 (gboolean, MAX (entries->len, 1));
   for (guint i = 0; i < entries->len; i++)

@@ -56,6 +56,7 @@ add (Rows *self)
         cells[i].text = "";
         break;
       case COLUMN_TEXTS:
+      case COLUMN_OPTIONS:
         cells[i].texts = no_texts;
         break;
       case COLUMN_STACK:
@@ -246,6 +247,7 @@ compare_rows (gconstpointer left, gconstpointer right, gpointer data)
       break;
     case COLUMN_STACK:
     case COLUMN_TEXTS:
+    case COLUMN_OPTIONS:
     case COLUMN_GRAPH:
       break;
     }

@@ -11,7 +11,8 @@
 typedef enum
 {
   COLUMN_TEXT,
-  COLUMN_TEXTS, /* array of texts */
+  COLUMN_TEXTS,   /* array of texts */
+  COLUMN_OPTIONS, /* array of texts: name and value of options in turn */
   COLUMN_COUNT,
   COLUMN_DURATION, /* ns */
   COLUMN_TIME,     /* ns since the start of the recording */

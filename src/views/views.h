@@ -91,8 +91,7 @@ typedef struct View
   const char *summary; /* one line for --help */
   const ViewSection
       *sections; /* NULL, or the views that this one consists of, ended by a zero row */
-  const ViewSwitch
-      *switches; /* NULL, or ended by a zero row; names are unique among all views */
+  const ViewSwitch *switches; /* NULL, or ended by a zero row */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   ViewLayout layout;
   bool uses_focus;          /* it shows the function of --focus */

@@ -134,13 +134,14 @@ test_finds_descendants (void)
   static const struct
   {
     const char *trees[3];
-    const char *processes[2];
+    const char *processes[3];
     const char *pids;
   } cases[] = {
     { { "52" }, { NULL }, "5 50 51 52 53 " }, /* 5 was used twice, so all descend from 52 */
     { { "51" }, { NULL }, "51 " },
     { { "60" }, { NULL }, "60 " },
-    { { "51" }, { "60" }, "51 60 " },
+    { { "51" }, { "60" }, "" },
+    { { "52" }, { "c*" }, "51 52 53 " },
     { { "99" }, { NULL }, "" },
   };
   g_autoptr (Store) store = open_family (NULL, NULL);

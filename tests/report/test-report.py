@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import shlex
 import pty
 import random
 import re
@@ -370,8 +371,8 @@ class Json(Base):
         rows = [r for r in as_json('quality', path)['rows'] if not r['reason'].startswith('unnamed')]
         self.assertEqual(sum(r['samples'] for r in rows), 2)
         self.assertEqual({(r['reason'], r['remedy']) for r in rows}, {('not unwound: recorded with --unwind none', '')})
-        stacks = [finding['text'] for finding in as_json(path)['findings'] if 'tacks' in finding['text']]
-        self.assertEqual(stacks, ['Stacks were not unwound (--unwind none): functions have no callers in this capture.'])
+        stacks = [finding['text'] for finding in as_json(path)['findings'] if finding['kind'] == 'truncated']
+        self.assertEqual(stacks, ['Stacks were not unwound, so functions have no callers. Record without --unwind none.'])
 
     def test_quality(self):
         report = as_json('quality', self.capture)
@@ -401,7 +402,7 @@ class Json(Base):
             cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('truncated')]
             self.assertEqual([row['samples'] for row in cut], [1], (code, binary))
             self.assertIn(remedy, cut[0]['remedy'], (code, binary))
-            finding = next(f['text'] for f in as_json(path)['findings'] if f['text'].startswith('100.0 % of stacks are truncated'))
+            finding = next(f['text'] for f in as_json(path)['findings'] if f['text'].startswith('100.0 % of the stacks are truncated'))
             self.assertIn(f"(mostly: {cut[0]['reason'].removeprefix('truncated: ')})", finding)
 
     def test_quality_says_what_the_unwinder_missed(self):
@@ -582,27 +583,31 @@ class Json(Base):
         self.assertEqual(as_json('functions', path)['capture']['samples'], 10)
         self.assertEqual(len(as_json('marks', path)['rows']), 1)
         self.assertEqual(as_json('functions', '--idle', path)['selection'], {'idle': True})
-        told = {r['more']: r['text'] for r in as_json(path)['findings']}
-        self.assertEqual(told['summary --idle'], '60.0 % of samples are of the idle task and hidden.')
-        self.assertNotIn('summary --idle', {r['more'] for r in as_json('--idle', path)['findings']})
+        found = {r['kind']: r for r in as_json(path)['findings']}
+        self.assertEqual(found['idle']['text'], '60.0 % of samples are of the idle task and hidden.')
+        self.assertEqual(found['idle']['command'], f'sysprof-report summary --idle {path}')
+        self.assertNotIn('idle', {r['kind'] for r in as_json('--idle', path)['findings']})
 
     def test_first_sight(self):
         """The rules, each with a capture in which it holds; all figures are those of other views."""
-        told = {r['text']: r['more'] for r in as_json(self.capture)['findings']}
-        whole = self.profile.whole()
-        self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of stacks are truncated', ' '.join(told))
+        found = {r['text']: r for r in as_json(self.capture)['findings']}
+        self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of the stacks are truncated', ' '.join(found))
         comm = collections.Counter(self.profile.comm(s.pid) for s in self.profile.samples)
         n = len({s.pid for s in self.profile.samples if self.profile.comm(s.pid) == 'prog'})
         self.assertGreater(n, 1)
-        self.assertEqual(told[f'{100 * comm["prog"] / len(self.profile.samples):.1f} % of the time went to prog, in {n} processes.'],
-                         'flame --merge-processes --process prog')
+        share = comm['prog'] / len(self.profile.samples)
+        process = found[f'{100 * share:.1f} % of the time went to prog, in {n} processes.']
+        self.assertEqual(process['command'], f'sysprof-report flame --process prog --merge-processes {self.capture}')
+        self.assertEqual(process['selection'], {'process': ['prog'], 'merge-processes': True})
+        self.assertAlmostEqual(process['share'], share)
         top = self.profile.functions()[made.Frame('alpha', 'prog', 'user')][0]
-        self.assertEqual(told[f'{100 * top / len(self.profile.samples):.1f} % of the time was spent in alpha itself.'], 'callers --focus alpha')
-        for more in told.values():
-            run(*more.split(), self.capture)
-        trusted = {r['text']: r['more'] for r in as_json('--process', '10', self.capture)['findings']}
-        self.assertIn('100.0 % of stacks are complete.', trusted)
-        self.assertEqual(trusted['100.0 % of the time went to prog.'], 'tree --process prog')
+        function = found[f'{100 * top / len(self.profile.samples):.1f} % of the time was spent in alpha itself.']
+        self.assertEqual((function['kind'], function['symbol']), ('cpu', 'alpha'))
+        for finding in found.values():
+            if 'command' in finding:
+                run(*shlex.split(finding['command'])[1:])
+        process = {r['kind'] for r in as_json('--process', '10', self.capture)['findings']}
+        self.assertNotIn('truncated', process)
 
     def test_first_sight_of_other_things(self):
         path = self.folder / 'first.syscap'
@@ -616,11 +621,12 @@ class Json(Base):
         capture.allocation(0x1000, 70, [0x10], 7, pid=7, time=made.BEGIN + 1)
         capture.allocation(0x2000, 30, [0x10], 7, pid=7, time=made.BEGIN + 2).allocation(0x2000, 0, [], 7, pid=7, time=made.BEGIN + 3)
         capture.save(path)
-        told = {r['more']: r['text'] for r in as_json(path)['findings']}
-        self.assertEqual(told['logs'], '1 error was logged.')
-        self.assertEqual(told['leaks'], '70.0 % of allocated memory was never freed: 70 bytes.')
-        self.assertTrue(told['functions --time 7s..8s'].startswith('Second 7 was '), told)
-        self.assertTrue(told['marks --by-name'].startswith('paint repeats every 100.00 ms'), told)
+        found = {r['kind']: r for r in as_json(path)['findings']}
+        self.assertEqual(found['logs']['text'], '1 error was logged.')
+        self.assertEqual(found['leak']['text'], '70.0 % of allocated memory was never freed: 70 bytes.')
+        self.assertTrue(found['busy-second']['text'].startswith('Second 7 was '), found)
+        self.assertEqual(found['busy-second']['command'], f'sysprof-report functions --time 7s..8s {path}')
+        self.assertTrue(found['marks']['text'].startswith('paint repeats every 100.00 ms'), found)
 
     def test_hide_system_and_collapse(self):
         path = self.folder / 'libraries.syscap'
@@ -997,15 +1003,16 @@ class Looks(Base):
                         self.assertIn(row['remedy'] if columns == 80 else row['remedy'][:20], quality)
 
     def test_summary_suits_the_screen(self):
-        told = as_json(self.capture)['findings']
+        found = as_json(self.capture)['findings']
         for columns in (80, 140):
             for rows in (26, 40, 60):
                 lines = self.bare_terminal(self.capture, columns=columns, rows=rows)
                 self.assertLess(len(lines), rows)
                 text = ' '.join(' '.join(lines).split())
-                for finding in told:
+                for finding in found:
                     self.assertIn(finding['text'], text)
-                    self.assertIn('-> ' + finding['more'], text)
+                    if rows >= 40 and 'command' in finding:
+                        self.assertIn(finding['command'], text)
                 self.assertIn(' alpha', text)
 
     def test_details_stand_below_their_process(self):

@@ -127,7 +127,7 @@ def shown(answer):
 # --- tests ---
 
 def check_view(path, found):
-    answer = report('waits', path)
+    answer = report('waits', path, '--details')
     rows = answer['rows']
     same(shown(answer), rows_of(found), 'rows')
     check(answer['weight'] == {'name': 'time', 'unit': 'ns', 'total': sum(row['time'] for row in rows)}, answer['weight'])
@@ -153,7 +153,7 @@ def check_selections(path, found):
     ]
     for arguments, keep, ranges in cases:
         some = [wait for wait in found if keep(wait)]
-        same(shown(report('waits', path, *arguments)), rows_of(some, ranges), arguments)
+        same(shown(report('waits', path, '--details', *arguments)), rows_of(some, ranges), arguments)
         total = report('functions', path, '--weight', 'time', '--idle', *arguments)['weight']['total']
         check(total == sum(sum(parts(wait, ranges)) for wait in some), arguments, total)
 
@@ -305,6 +305,38 @@ def check_path(path, found):
     check(done.returncode == 2 and '--thread' in done.stderr, done.stderr)
 
 
+def causes_of(found):
+    """Without symbols of libraries: the innermost function is the cause, and its caller."""
+    causes = collections.defaultdict(lambda: [0, 0, 0, 0, collections.Counter()])
+    for wait in found:
+        waiting, runnable = parts(wait, ALL)
+        is_preempted = wait['reason'] == waits.PREEMPTED
+        stack = [] if is_preempted else wait['stack'][:1] + [name for name in wait['stack'][1:] if name != wait['stack'][0]][:1]
+        time = runnable if is_preempted else waiting
+        row = causes[wait['thread'][1], 'preempted' if is_preempted else reason_of(wait), ' < '.join(stack),
+                     not is_preempted and is_idle(wait)]
+        row[0] += wait['weight']
+        row[1] += time
+        row[2] = max(row[2], time // wait['weight'])
+        row[3] += 0 if is_preempted else runnable
+        row[4][waker_of(wait)] += time
+    return {(pid, reason, cause): (*row[:4], sum(1 for waker in row[4] if waker), max(row[4].values()))
+            for (pid, reason, cause, idle), row in causes.items() if not idle}
+
+
+def check_causes(path, found):
+    answer = report('waits', path)
+    shown = {(row['pid'], row['reason'], row['cause']): (row['count'], row['time'], row['max'], row['runnable'], row['wakers'])
+             for row in answer['rows'] if not (row['idle'] and row['reason'] != 'child')}
+    wanted = causes_of(found)
+    same(shown, {key: row[:5] for key, row in wanted.items()}, 'causes')
+    check(answer['weight']['total'] == sum(row['time'] for row in answer['rows']), answer['weight'])
+    order = [row['idle'] for row in answer['rows']]
+    check(order == sorted(order), 'idle last')
+    for row in answer['rows']:
+        check(row['symbol'] == row['cause'].split(' < ')[0], row)
+
+
 def check_same_in_all_forms(path):
     rows = report('waits', path)['rows']
     for form in ('text', 'csv', 'markdown', 'html', 'svg'):
@@ -321,7 +353,7 @@ def check_schema(path):
     except ImportError:
         return
     schema = json.loads((pathlib.Path(__file__).resolve().parents[2] / 'data' / 'sysprof-report.schema.json').read_text())
-    forms = {'wait': (), 'wait-thread': ('--by-thread',), 'wait-lock': ('--by-lock',), 'wait-step': ('--critical-path', '--thread', waits.THREADS[0][0])}
+    forms = {'wait': (), 'wait-detail': ('--details',), 'wait-thread': ('--by-thread',), 'wait-lock': ('--by-lock',), 'wait-step': ('--critical-path', '--thread', waits.THREADS[0][0])}
     for kind, arguments in forms.items():
         answer = report('waits', path, *arguments)
         check(answer['rows'], kind)
@@ -422,7 +454,7 @@ def check_gpu_fences():
     wait(6, waits.PREEMPTED, ['schedule', part], syscall=None)
     path = save('fences', waits.embed(c, stream, time=BEGIN))
     times = collections.Counter()
-    for row in report('waits', path)['rows']:
+    for row in report('waits', path, '--details')['rows']:
         times[row['reason']] += row['time']
     same(dict(times), {'gpu-fence': 270, 'runnable': 30, 'syscall:ioctl': 200, 'page-fault': 100, 'preempted': 100}, 'fences')
     states = [row['state'] for row in report('waits', path, '--critical-path', '--process', 'game')['rows']]
@@ -474,6 +506,7 @@ for seed in (1, 2, 3):
     capture, found, runs, samples = waits.make(seed, big=seed == 2)
     path = save(f'seed{seed}', capture)
     check_view(path, found)
+    check_causes(path, found)
     check_selections(path, found)
     check_weights(path, found, samples, 1_000_000)
     check_by_thread(path, found, runs)

@@ -72,25 +72,29 @@ typedef enum
   DESCENT_DESCENDANT,
 } Descent;
 
-static Descent
+static ProcessId
+parent_of (const Store *store, ProcessId process)
+{
+  int32_t pid = store->processes.row[process].parent_pid;
+
+  return pid > 0 ? sysprof_store_find_process (store, pid) : 0;
+}
+
+static void
 find_descent (const Store *store, Descent *descent, ProcessId process)
 {
   ProcessId top = process;
-  Descent result = DESCENT_NONE;
+  Descent result;
 
   while (top != 0 && descent[top] == DESCENT_UNKNOWN)
     {
-      int32_t parent = store->processes.row[top].parent_pid;
-
       descent[top] = DESCENT_PENDING;
-      top = parent > 0 ? sysprof_store_find_process (store, parent) : 0;
+      top = parent_of (store, top);
     }
-  if (top != 0 && descent[top] == DESCENT_DESCENDANT)
-    result = DESCENT_DESCENDANT;
-  for (; process != top;
-       process = sysprof_store_find_process (store, store->processes.row[process].parent_pid))
+  result = top != 0 && descent[top] == DESCENT_DESCENDANT ? DESCENT_DESCENDANT : DESCENT_NONE;
+  for (; process != 0 && descent[process] == DESCENT_PENDING;
+       process = parent_of (store, process))
     descent[process] = result;
-  return result;
 }
 
 void
@@ -103,7 +107,7 @@ sysprof_store_add_descendants (const Store *store, bool *is_in)
   for (ProcessId i = 1; i < store->processes.n; i++)
     {
       if (descent[i] == DESCENT_UNKNOWN)
-        (void) find_descent (store, descent, i);
+        find_descent (store, descent, i);
       is_in[i] = descent[i] == DESCENT_DESCENDANT;
     }
 }

@@ -115,25 +115,29 @@ find_all_named (const char *option,
   return true;
 }
 
+/* AND between the options. */
 gboolean
 sysprof_selection_find_processes (const Selection *self,
                                   const Store *store,
                                   GArray *processes,
                                   GError **error)
 {
-  g_autofree bool *is_in = g_new0 (bool, MAX (store->processes.n, 1));
+  uint32_t n = MAX (store->processes.n, 1);
+  g_autofree bool *is_in = g_new0 (bool, n);
+  g_autofree bool *is_in_tree = g_new0 (bool, n);
+  g_autofree bool *is_of_command = g_new0 (bool, n);
 
-  if (!find_all_named ("--process-tree", self->process_trees, store, is_in, error))
+  if (!find_all_named ("--process", self->processes, store, is_in, error) ||
+      !find_all_named ("--process-tree", self->process_trees, store, is_in_tree, error))
     return FALSE;
-  if (self->command)
-    is_in[sysprof_store_find_command (store)] = true;
-  is_in[0] = false; /* the result for a pid without a process */
-  sysprof_store_add_descendants (store, is_in);
-  if (!find_all_named ("--process", self->processes, store, is_in, error))
-    return FALSE;
+  is_of_command[sysprof_store_find_command (store)] = self->command;
+  is_in_tree[0] = is_of_command[0] = false; /* the result for a pid without a process */
+  sysprof_store_add_descendants (store, is_in_tree);
+  sysprof_store_add_descendants (store, is_of_command);
 
   for (ProcessId i = 1; i < store->processes.n; i++)
-    if (is_in[i])
+    if ((self->processes == NULL || is_in[i]) &&
+        (self->process_trees == NULL || is_in_tree[i]) && (!self->command || is_of_command[i]))
       g_array_append_val (processes, i);
   return TRUE;
 }

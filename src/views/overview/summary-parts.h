@@ -16,6 +16,7 @@ extern const View sysprof_heat_view;
 extern const View sysprof_marks_view;
 extern const View sysprof_processes_view;
 extern const View sysprof_quality_view;
+extern const View sysprof_waits_view;
 
 /* Whether the request selects each mark, [n_marks]. Sets their number, unless `n` is NULL.
  * *(full)* */

@@ -40,6 +40,7 @@ const char *sysprof_selected_waits_waker (SelectedWaits *self, uint32_t wait);
 const char *sysprof_selected_waits_reason (const SelectedWaits *self, uint32_t wait);
 
 /* The other forms. */
+void sysprof_waits_fill_by_cause (SelectedWaits *self);
 void sysprof_waits_fill_by_thread (SelectedWaits *self);
 void sysprof_waits_fill_by_lock (SelectedWaits *self);
 bool sysprof_waits_fill_path (SelectedWaits *self, GError **error);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Waits: time off the CPU by stack, reason and waker. --by-thread shows the time of each
- * thread, --by-lock contended locks, and --critical-path what delayed a thread. */
+/* Waits: time off the CPU by cause. --details tells threads, stacks and wakers apart, which is
+ * done here. --by-thread shows the time of each thread, --by-lock contended locks, and
+ * --critical-path what delayed a thread. */
 
 #include "views/stack-texts.h"
 #include "views/waits/selected-waits.h"
@@ -277,13 +278,16 @@ fill_waits (const ViewRequest *request, Rows *rows, GError **error)
     sysprof_waits_fill_by_lock (&self);
   else if (sysprof_request_has (request, "by-thread"))
     sysprof_waits_fill_by_thread (&self);
-  else
+  else if (sysprof_request_has (request, "details"))
     fill_groups (&self);
+  else
+    sysprof_waits_fill_by_cause (&self);
   sysprof_selected_waits_clear (&self);
   return is_done;
 }
 
 static const ViewSwitch switches[] = {
+  { "details", "Show each thread, stack and waker in rows of its own" },
   { "by-thread", "Show running, runnable and waiting time of each thread" },
   { "by-lock", "Show contended locks with their owners and waiters" },
   { "critical-path", "Show which waits delayed the selected thread, from waker to waker" },
@@ -293,7 +297,7 @@ static const ViewSwitch switches[] = {
 const View sysprof_waits_view = {
   .name = "waits",
   .title = "Waits",
-  .summary = "time off the CPU by stack, reason and waker",
+  .summary = "time off the CPU by cause",
   .switches = switches,
   .fill = fill_waits,
 };

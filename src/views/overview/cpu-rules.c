@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Findings about where CPU time, or the weight of the samples, went. */
+
+#include "views/overview/findings.h"
+
+#include <string.h>
+
+/* Least percentage for a finding. */
+#define BIG_PROCESS  25
+#define BIG_FUNCTION 10
+#define BIG_KERNEL   30
+#define BIG_CATEGORY 5
+#define BIG_TIMER    5
+#define BIG_BESIDE   50
+
+#define FEW_SAMPLES     50
+#define MOST_CATEGORIES 4 /* in one sentence */
+
+/* " (sort.c:123)", or "" if the source location is unknown. *(full)* */
+static char *
+dup_location_suffix (const SymbolTable *symbols, SymbolId symbol)
+{
+  const Symbol *row = &symbols->row[symbol];
+  g_autofree char *location = sysprof_dup_source_location (
+      sysprof_intern_get (&symbols->strings, row->file), row->line, row->is_inlined);
+
+  return location != NULL ? g_strdup_printf (" (%s)", location) : g_strdup ("");
+}
+
+/* Counts the processes of each name that have samples. */
+static uint32_t *
+count_processes (const Findings *self, const ProcessId *process_of)
+{
+  const Store *store = self->store;
+  g_autofree bool *is_counted = g_new0 (bool, MAX (store->processes.n, 1));
+  uint32_t *n_of = g_new0 (uint32_t, MAX (store->strings.n_strings, 1));
+
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    if (self->weights.self[i] > 0 && !is_counted[process_of[i]])
+      {
+        is_counted[process_of[i]] = true;
+        n_of[store->processes.row[process_of[i]].comm]++;
+      }
+  return n_of;
+}
+
+static void
+find_process (Findings *self)
+{
+  const Store *store = self->store;
+  g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
+  g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->strings.n_strings, 1));
+  g_autofree uint32_t *n_of = count_processes (self, process_of);
+  g_autofree char *name = NULL;
+  StringId top = 0;
+  double percent;
+
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    {
+      StringId comm = store->processes.row[process_of[i]].comm;
+
+      weight[comm] += self->weights.self[i];
+      if (comm != 0 && weight[comm] > weight[top])
+        top = comm;
+    }
+  percent = sysprof_findings_percent (self, weight[top]);
+  /* A selection of one process is all of the time. */
+  if (top == 0 || percent < BIG_PROCESS || (n_of[top] == 1 && percent == 100))
+    return;
+
+  name = sysprof_dup_one_line (sysprof_store_string (store, top));
+  if (n_of[top] > 1)
+    sysprof_findings_add (self,
+                          &(Finding){ .kind = "cpu",
+                                      .view = "flame",
+                                      .process = name,
+                                      .share = percent / 100,
+                                      .options = { "process", name, "merge-processes", "" } },
+                          "%.1f %% of the %s went to %s, in %u processes.", percent,
+                          sysprof_findings_noun (self), name, n_of[top]);
+  else
+    sysprof_findings_add (self,
+                          &(Finding){ .kind = "cpu",
+                                      .view = "tree",
+                                      .process = name,
+                                      .share = percent / 100,
+                                      .options = { "process", name } },
+                          "%.1f %% of the %s went to %s.", percent,
+                          sysprof_findings_noun (self), name);
+}
+
+static void
+find_function (Findings *self, const FunctionTable *table)
+{
+  SymbolId top = 0;
+  uint64_t weight = 0;
+  double percent;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    if (self->symbols->row[table->row[i].symbol].kind != SYMBOL_MARKER &&
+        table->row[i].self > weight)
+      {
+        top = table->row[i].symbol;
+        weight = table->row[i].self;
+      }
+  percent = sysprof_findings_percent (self, weight);
+  if (top != 0 && percent >= BIG_FUNCTION)
+    {
+      g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top));
+      g_autofree char *short_name = sysprof_dup_ellipsized (name, 60);
+      g_autofree char *location = dup_location_suffix (self->symbols, top);
+
+      sysprof_findings_add (self,
+                            &(Finding){ .kind = "cpu",
+                                        .view = "callers",
+                                        .symbol = name,
+                                        .share = percent / 100,
+                                        .options = { "focus", name } },
+                            "%.1f %% of the %s was spent in %s%s itself.", percent,
+                            sysprof_findings_noun (self), short_name, location);
+    }
+}
+
+static void
+find_idleness (Findings *self)
+{
+  const Store *store = self->store;
+  ProcessId idle = sysprof_store_find_process (store, 0);
+  const SampleFilter *filter = self->request->filter;
+  uint64_t n = 0;
+
+  if (idle == 0 || filter == NULL || !filter->no_idle || filter->has_processes)
+    return;
+  for (uint32_t i = 0; i < store->samples.n && sysprof_is_wanted_at (i); i++)
+    n += store->samples.process[i] == idle;
+  if (n > 0)
+    sysprof_findings_add (
+        self, &(Finding){ .kind = "idle", .view = "summary", .options = { "idle", "" } },
+        "%.1f %% of samples are of the idle task and hidden.",
+        sysprof_percent (n, store->samples.n));
+}
+
+void
+sysprof_find_cpu_use (Findings *self)
+{
+  g_autoptr (FunctionTable) table =
+      sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
+
+  if (self->weights.total > 0 && self->weights.total < FEW_SAMPLES &&
+      self->request->filter != NULL && self->request->filter->weight_name == NULL)
+    sysprof_findings_add (self, &(Finding){ .kind = "few-samples" },
+                          "Only %" G_GUINT64_FORMAT " sample%s: the shares below are rough.",
+                          self->weights.total, self->weights.total == 1 ? "" : "s");
+  find_idleness (self);
+  find_process (self);
+  find_function (self, table);
+}
+
+/* Whether samples are taken by a timer, which cannot interrupt code that runs with interrupts
+ * off. */
+static bool
+is_sampled_by_timer (const Store *store)
+{
+  return store->n_sampled_events == 1 &&
+         strcmp (sysprof_store_string (store, store->sampled_events[0].name), "cpu-clock") == 0;
+}
+
+/* Functions that enable interrupts show the time of the code before them. */
+static void
+find_timer (Findings *self, const FunctionTable *table)
+{
+  static const char *const enablers[] = {
+    "_raw_spin_unlock_irqrestore",
+    "_raw_spin_unlock_irq",
+    "finish_task_switch",
+    "exc_page_fault",
+    "do_user_addr_fault",
+    "handle_softirqs",
+    "__do_softirq",
+  };
+  uint64_t weight = 0, most = 0;
+  const char *name = NULL;
+
+  if (!is_sampled_by_timer (self->store))
+    return;
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      const FunctionRow *row = &table->row[i];
+      const char *symbol = sysprof_symbol_name (self->symbols, row->symbol);
+
+      for (size_t j = 0; j < G_N_ELEMENTS (enablers); j++)
+        if (self->symbols->row[row->symbol].kind == SYMBOL_KERNEL &&
+            strncmp (symbol, enablers[j], strcspn (symbol, ".")) == 0 &&
+            enablers[j][strcspn (symbol, ".")] == '\0')
+          {
+            weight += row->self;
+            if (row->self > most)
+              {
+                most = row->self;
+                name = symbol;
+              }
+          }
+    }
+  if (name != NULL && sysprof_findings_percent (self, weight) >= BIG_TIMER)
+    sysprof_findings_add (
+        self,
+        &(Finding){ .kind = "timer",
+                    .symbol = name,
+                    .share = sysprof_findings_percent (self, weight) / 100 },
+        "%.1f %% of the samples are at functions that enable interrupts, mostly %s: this "
+        "machine samples by a timer, so the time of code with interrupts off appears there.",
+        sysprof_findings_percent (self, weight), name);
+}
+
+/* Kinds of work by category, most time first, and the rest. */
+static void
+find_categories (Findings *self)
+{
+  Rows rows = { 0 };
+  g_autoptr (GString) text = g_string_new (NULL);
+  uint64_t most = 0, named = 0;
+  uint32_t n = 0;
+
+  if (!sysprof_view_fill (&sysprof_categories_view, self->request, &rows, NULL))
+    return;
+  for (uint32_t i = 0; i < rows.n_rows && n < MOST_CATEGORIES; i++)
+    {
+      const Cell *cells = sysprof_rows_cells (&rows, i);
+
+      if (strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNCATEGORIZED)) == 0 ||
+          strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNWINDABLE)) == 0)
+        continue;
+      g_string_append_printf (text, "%s%.1f %% %s", n++ > 0 ? ", " : "",
+                              sysprof_findings_percent (self, cells[1].count), cells[0].text);
+      most = MAX (most, cells[1].count);
+      named += cells[1].count;
+    }
+  if (sysprof_findings_percent (self, most) >= BIG_CATEGORY)
+    sysprof_findings_add (self, &(Finding){ .kind = "categories" },
+                          "Kinds of work: %s, %.1f %% other.", text->str,
+                          sysprof_findings_percent (self, self->weights.total - named));
+  sysprof_rows_clear (&rows);
+}
+
+static void
+find_beside (Findings *self)
+{
+  Beside beside;
+
+  if (sysprof_find_beside (self->request, &beside) && beside.percent >= BIG_BESIDE)
+    sysprof_findings_add (
+        self,
+        &(Finding){
+            .kind = "other-processes", .process = beside.most, .share = beside.percent / 100 },
+        "Other processes took %.1f %% of the sampled time, mostly %s, and may "
+        "have delayed the command.",
+        beside.percent, beside.most != NULL ? beside.most : "unknown ones");
+}
+
+void
+sysprof_find_kernel_use (Findings *self)
+{
+  g_autoptr (FunctionTable) table =
+      sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
+  uint64_t in_kernel = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    if (self->symbols->row[table->row[i].symbol].kind == SYMBOL_KERNEL)
+      in_kernel += table->row[i].self;
+  if (sysprof_findings_percent (self, in_kernel) >= BIG_KERNEL &&
+      !sysprof_findings_weigh_waits (self))
+    sysprof_findings_add (
+        self,
+        &(Finding){ .kind = "kernel",
+                    .view = "functions",
+                    .share = sysprof_findings_percent (self, in_kernel) / 100,
+                    .options = { "no-kernel", "" } },
+        "%.1f %% of the %s was in the kernel. --no-kernel charges it to the callers.",
+        sysprof_findings_percent (self, in_kernel), sysprof_findings_noun (self));
+  find_timer (self, table);
+  find_categories (self);
+  find_beside (self);
+}
