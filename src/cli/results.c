@@ -48,13 +48,7 @@ static gboolean
 write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
-  TreeShape merged = *request->shape;
 
-  /* For the SVG of a whole machine, merges processes of one name. The HTML page can do that
-   * itself. */
-  merged.merge_processes = true;
-  if (format == RENDER_SVG)
-    request->shape = &merged;
   request->use_color = FALSE;
   request->terminal_width = 0;
   if (render_view ("flame", format, request, flame->fd, error) &&

@@ -84,23 +84,52 @@ write_files (const Flame *flame, TextWriter *writer, const GArray *node_of)
     }
 }
 
+static bool
+is_drawn (const Flame *flame, uint32_t node)
+{
+  uint64_t weight = sysprof_flame_weight (flame, node);
+
+  return weight > 0 &&
+         (double) weight >= flame->request->min_percent / 100 * (double) flame->total;
+}
+
 static void
 write_nodes (const Flame *flame, TextWriter *writer, const uint32_t *function_of)
 {
   const RowTree *tree = &flame->tree;
-  double least = flame->request->min_percent / 100 * (double) flame->total;
   const char *separator = "";
 
   for (uint32_t at = sysprof_row_tree_next (tree, 0);
        at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (tree, at))
     {
-      uint64_t weight = sysprof_flame_weight (flame, at);
-
-      if (weight == 0 || (double) weight < least)
+      if (!is_drawn (flame, at))
         continue;
       sysprof_text_writer_printf (writer, "%s%u,%u,%" G_GUINT64_FORMAT, separator,
-                                  function_of[at], tree->depth[at] - 1, weight);
+                                  function_of[at], tree->depth[at] - 1,
+                                  sysprof_flame_weight (flame, at));
       separator = ",";
+    }
+}
+
+/* Numbers of the nodes off the CPU, in the order of write_nodes(). */
+static void
+write_off_cpu (const Flame *flame, TextWriter *writer)
+{
+  const char *separator = "";
+  uint32_t n = 0;
+
+  for (uint32_t at = sysprof_row_tree_next (&flame->tree, 0);
+       at && sysprof_text_writer_is_open (writer);
+       at = sysprof_row_tree_next (&flame->tree, at))
+    {
+      if (!is_drawn (flame, at))
+        continue;
+      if (sysprof_flame_is_off_cpu (flame, at))
+        {
+          sysprof_text_writer_printf (writer, "%s%u", separator, n);
+          separator = ",";
+        }
+      n++;
     }
 }
 
@@ -122,6 +151,8 @@ sysprof_flame_draw_html (const Flame *flame, GOutputStream *stream, GError **err
   write_visible (&writer, flame->subtitle);
   sysprof_text_writer_puts (&writer, ",\"weight\":");
   sysprof_text_writer_json (&writer, flame->rows->weight_name);
+  sysprof_text_writer_puts (&writer, ",\"unit\":");
+  sysprof_text_writer_json (&writer, flame->rows->weight_unit);
   sysprof_text_writer_printf (
       &writer, ",\"icicle\":%s,\"heavy\":%s,\"colors\":", request->icicle ? "true" : "false",
       request->left_heavy ? "true" : "false");
@@ -135,6 +166,8 @@ sysprof_flame_draw_html (const Flame *flame, GOutputStream *stream, GError **err
   write_files (flame, &writer, node_of);
   sysprof_text_writer_puts (&writer, "},\n\"nodes\":[");
   write_nodes (flame, &writer, function_of);
+  sysprof_text_writer_puts (&writer, "],\n\"waits\":[");
+  write_off_cpu (flame, &writer);
   sysprof_text_writer_puts (&writer, "]}");
   sysprof_text_writer_puts (&writer, sysprof_web_flamegraph_after_data);
   return sysprof_text_writer_finish (&writer, error);

@@ -8,12 +8,23 @@
 #include "views/views.h"
 
 static char *
-dup_default_subtitle (const ViewRequest *request, const Rows *rows)
+dup_title (const ViewRequest *request, const Rows *rows)
+{
+  if (request->title)
+    return g_strdup (request->title);
+  return request->store ? sysprof_dup_title (request, rows) : g_strdup ("Flame graph");
+}
+
+/* The default title has the amount, another one does not. */
+static char *
+dup_subtitle (const ViewRequest *request, const Rows *rows)
 {
   g_autofree char *amount = NULL;
 
-  if (!request->store)
-    return g_strdup ("");
+  if (request->subtitle || !request->store)
+    return g_strdup (request->subtitle ? request->subtitle : "");
+  if (!request->title)
+    return g_strdup (sysprof_capture_path (request));
   amount = sysprof_dup_amount (request, rows);
   return g_strdup_printf ("%s: %s", sysprof_capture_path (request), amount);
 }
@@ -46,9 +57,9 @@ sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows)
     .kind = sysprof_rows_column (rows, "kind"),
     .self = sysprof_rows_column (rows, "self"),
     .weight = sysprof_rows_column (rows, "total"),
-    .title = g_strdup (request->title ? request->title : "Flame Graph"),
-    .subtitle =
-        request->subtitle ? g_strdup (request->subtitle) : dup_default_subtitle (request, rows),
+    .off_cpu = sysprof_rows_column (rows, "off-cpu"),
+    .title = dup_title (request, rows),
+    .subtitle = dup_subtitle (request, rows),
   };
   sysprof_source_locations_init (&self->locations, rows);
   sysprof_row_tree_init (&self->tree, rows);

@@ -13,11 +13,11 @@ typedef struct
 {
   const ViewRequest *request;
   const Rows *rows;
-  RowTree tree;                           /* node i is row i - 1 */
-  uint64_t *x;                            /* [tree.n] left edge, in weight */
-  uint64_t total;                         /* weight of all top-level rows: the full width */
-  int symbol, binary, kind, self, weight; /* columns */
-  SourceLocations locations;              /* source locations */
+  RowTree tree;   /* node i is row i - 1 */
+  uint64_t *x;    /* [tree.n] left edge, in weight */
+  uint64_t total; /* weight of all top-level rows: the full width */
+  int symbol, binary, kind, self, weight, off_cpu; /* columns */
+  SourceLocations locations;                       /* source locations */
   char *title;
   char *subtitle;
 } Flame;
@@ -54,11 +54,21 @@ sysprof_flame_dup_whole_location (const Flame *self, uint32_t node)
   return line != 0 ? g_strdup_printf ("%s:%u", file, line) : NULL;
 }
 
+/* Whether the thread waits in this function of the kernel for most of its weight. */
+static inline bool
+sysprof_flame_is_off_cpu (const Flame *self, uint32_t node)
+{
+  return self->off_cpu >= 0 && sysprof_rows_cells (self->rows, node - 1)[self->off_cpu].flag;
+}
+
 /* The kind to draw. Functions without file and name are drawn as unknown. */
 static inline const char *
 sysprof_flame_look (const Flame *self, uint32_t node)
 {
   const char *kind = sysprof_flame_text (self, node, self->kind);
+
+  if (sysprof_flame_is_off_cpu (self, node))
+    return "wait";
 
   return strcmp (kind, "user") == 0 && !sysprof_flame_text (self, node, self->binary)[0] &&
                  sysprof_flame_text (self, node, self->symbol)[0] == '['

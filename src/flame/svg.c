@@ -19,11 +19,12 @@
 #define SUBTITLE_HEIGHT    20
 #define FOOT               34 /* px, with the line of details */
 #define LEGEND             20
-#define PAPER              "#fdf9f3"
-/* Browsers become slow with more frames, so the lightest frames that no screen can show are
- * omitted. */
-#define FRAMES_TO_KEEP     30000
-#define LEAST_WIDTH        0.1  /* px */
+#define BUTTONS_WIDTH      130 /* px beside the heading */
+#define HEADING_LETTER     9   /* px, about the mean width */
+#define SUBTITLE_LETTER    7
+#define LEAST_WIDTH        0.1 /* px; nobody can see narrower frames, so they are omitted */
+/* Browsers become slow and files large with more frames; then the lightest are omitted. */
+#define FRAMES_TO_KEEP     8000
 #define LONGEST_TO_SHORTEN 4096 /* letters of a name */
 
 typedef struct
@@ -83,22 +84,23 @@ compare_falling (const void *left, const void *right, void *data)
   return (a < b) - (a > b);
 }
 
-/* Least weight of frames to keep, at most that of a visible frame; 0 keeps all. */
+/* Least weight of frames to draw. */
 static uint64_t
-least_weight_to_keep (const Picture *self)
+least_weight_to_draw (const Picture *self)
 {
   const Flame *flame = self->flame;
   uint32_t n = flame->tree.n - 1;
   g_autofree uint64_t *weights = NULL;
-  double visible = LEAST_WIDTH / self->full * (double) flame->total;
+  double least =
+      MAX (LEAST_WIDTH / self->full, flame->request->min_percent / 100) * (double) flame->total;
 
   if (n <= FRAMES_TO_KEEP)
-    return 0;
+    return (uint64_t) ceil (least);
   weights = g_new (uint64_t, n);
   for (uint32_t i = 0; i < n; i++)
     weights[i] = sysprof_flame_weight (flame, i + 1);
   (void) sysprof_sort_if_wanted (weights, n, sizeof *weights, compare_falling, NULL);
-  return (uint64_t) MIN ((double) weights[FRAMES_TO_KEEP] + 1, visible);
+  return MAX ((uint64_t) ceil (least), weights[FRAMES_TO_KEEP] + 1);
 }
 
 static void
@@ -115,8 +117,7 @@ measure (Picture *self)
   self->top = TITLE_HEIGHT + (self->flame->subtitle[0] ? SUBTITLE_HEIGHT : 0);
   self->has_legend =
       (!request->colors || strcmp (request->colors, "kind") == 0) && self->flame->tree.n > 1;
-  self->least = MAX ((uint64_t) ceil (request->min_percent / 100 * (double) self->flame->total),
-                     least_weight_to_keep (self));
+  self->least = least_weight_to_draw (self);
 }
 
 static double
@@ -142,47 +143,57 @@ count_levels (Picture *self)
       self->n_levels = MAX (self->n_levels, self->flame->tree.depth[i]);
 }
 
+/* Rules of a picture; @ stands for its class, so that they do not apply to others. In the
+ * dark, the colors of frames are translucent on a dark paper. */
+static const char *const style[] = {
+  "@ text { fill: #111; }",
+  "@ .paper { fill: #fdf9f3; }",
+  "@ .heading { font: 600 17px system-ui, sans-serif; text-anchor: middle; }",
+  "@ .subtitle { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #555; }",
+  "@ .button { font: 13px system-ui, sans-serif; cursor: pointer; fill: #333; }",
+  "@ .button:hover, @ .button:focus { text-decoration: underline; }",
+  "@ .search { text-anchor: end; }",
+  "@ .case { opacity: 0.6; }",
+  "@ .case.on { opacity: 1; font-weight: 700; }",
+  "@ .matched { text-anchor: end; fill: #a0009a; font-weight: 600; }",
+  "@ .legend text { font: 12px system-ui, sans-serif; fill: #555; }",
+  "@ .hide { display: none; }",
+  "@ .parent { opacity: 0.5; }",
+  "@ .frame { cursor: pointer; }",
+  "@ .frame text { pointer-events: none; }",
+  "@ .frame:hover rect { stroke: #000; stroke-width: 0.8; }",
+  "@ .frame.hit rect { fill: #e600e6; }",
+  "@ .frame.marked rect { stroke: #000; stroke-width: 2; }",
+  "@media (prefers-color-scheme: dark) {",
+  "@ text, @ .button { fill: #f2efea; }",
+  "@ .paper { fill: #1b1a19; }",
+  "@ .subtitle, @ .legend text { fill: #b3ada4; }",
+  "@ .matched { fill: #f06ad8; }",
+  "@ .frame rect, @ .legend rect { fill-opacity: 0.4; }",
+  "@ .frame:hover rect, @ .frame.marked rect { stroke: #fff; }",
+  "}",
+};
+
 static void
 write_style (const Picture *self)
 {
   TextWriter *writer = self->writer;
-  const char *class = self->class;
+  g_autofree char *selector = g_strconcat (".", self->class, " ", NULL);
   char font[G_ASCII_DTOSTR_BUF_SIZE];
 
   sysprof_text_writer_puts (writer, "<style>\n");
   sysprof_text_writer_printf (
       writer,
-      ".%s text { font: %spx ui-monospace, \"DejaVu Sans Mono\", Menlo, Consolas, monospace; fill: #111; }\n",
-      class, px (self->font, font));
-  sysprof_text_writer_printf (
-      writer, ".%s .heading { font: 600 17px system-ui, sans-serif; text-anchor: middle; }\n",
-      class);
-  sysprof_text_writer_printf (
-      writer,
-      ".%s .subtitle { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #555; }\n",
-      class);
-  sysprof_text_writer_printf (
-      writer,
-      ".%s .button { font: 13px system-ui, sans-serif; cursor: pointer; fill: #444; }\n",
-      class);
-  sysprof_text_writer_printf (
-      writer,
-      ".%s .button:hover, .%s .button:focus { fill: #000; text-decoration: underline; }\n",
-      class, class);
-  sysprof_text_writer_printf (
-      writer, ".%s .ic { opacity: 0.4; } .%s .ic.on { opacity: 1; font-weight: 600; }\n", class,
-      class);
-  sysprof_text_writer_printf (
-      writer, ".%s .matched { text-anchor: end; fill: #a0009a; font-weight: 600; }\n", class);
-  sysprof_text_writer_printf (
-      writer, ".%s .legend text { font: 12px system-ui, sans-serif; fill: #555; }\n", class);
-  sysprof_text_writer_printf (writer, ".%s .hide { display: none; }\n", class);
-  sysprof_text_writer_printf (writer, ".%s .parent { opacity: 0.5; }\n", class);
-  sysprof_text_writer_printf (
-      writer, ".%s .frame { cursor: pointer; } .%s .frame text { pointer-events: none; }\n",
-      class, class);
-  sysprof_text_writer_printf (
-      writer, ".%s .frame:hover rect { stroke: #000; stroke-width: 0.8; }\n", class);
+      ".%s text { font: %spx ui-monospace, \"DejaVu Sans Mono\", Menlo, Consolas, "
+      "monospace; }\n",
+      self->class, px (self->font, font));
+  for (size_t i = 0; i < G_N_ELEMENTS (style); i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (style[i], "@ ", -1);
+      g_autofree char *rule = g_strjoinv (selector, parts);
+
+      sysprof_text_writer_printf (writer, "%s\n", rule);
+    }
   sysprof_text_writer_puts (writer, "</style>\n");
 }
 
@@ -192,12 +203,10 @@ write_head (const Picture *self, double height)
   TextWriter *writer = self->writer;
   char width[G_ASCII_DTOSTR_BUF_SIZE], tall[G_ASCII_DTOSTR_BUF_SIZE],
       full[G_ASCII_DTOSTR_BUF_SIZE];
-  char row[G_ASCII_DTOSTR_BUF_SIZE], letter[G_ASCII_DTOSTR_BUF_SIZE],
-      middle[G_ASCII_DTOSTR_BUF_SIZE];
+  char row[G_ASCII_DTOSTR_BUF_SIZE], letter[G_ASCII_DTOSTR_BUF_SIZE];
 
   px (self->width, width);
   px (height, tall);
-  px (self->width / 2, middle);
   sysprof_text_writer_printf (
       writer,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"%s\" width=\"%s\" "
@@ -208,9 +217,8 @@ write_head (const Picture *self, double height)
   sysprof_text_writer_xml (writer, self->flame->title);
   sysprof_text_writer_puts (writer, "</title>\n");
   write_style (self);
-  sysprof_text_writer_printf (
-      writer, "<rect class=\"paper\" width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n", width,
-      tall);
+  sysprof_text_writer_printf (writer, "<rect class=\"paper\" width=\"%s\" height=\"%s\"/>\n",
+                              width, tall);
 }
 
 /* Written after the frames, so that it covers them when the script keeps it visible in a
@@ -219,22 +227,27 @@ static void
 write_heading (const Picture *self)
 {
   TextWriter *writer = self->writer;
+  double room = self->full - 2 * BUTTONS_WIDTH;
+  g_autofree char *heading =
+      sysprof_dup_abbreviated (self->flame->title, (size_t) (MAX (room, 0) / HEADING_LETTER));
+  g_autofree char *subtitle = sysprof_dup_abbreviated (
+      self->flame->subtitle, (size_t) (MAX (self->full, 0) / SUBTITLE_LETTER));
   char width[G_ASCII_DTOSTR_BUF_SIZE], tall[G_ASCII_DTOSTR_BUF_SIZE],
       middle[G_ASCII_DTOSTR_BUF_SIZE];
 
   px (self->width, width);
   px (self->top, tall);
   px (self->width / 2, middle);
-  sysprof_text_writer_printf (writer, "<rect width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n",
+  sysprof_text_writer_printf (writer, "<rect class=\"paper\" width=\"%s\" height=\"%s\"/>\n",
                               width, tall);
   sysprof_text_writer_printf (writer, "<text class=\"heading\" x=\"%s\" y=\"24\">", middle);
-  sysprof_text_writer_xml (writer, self->flame->title);
+  sysprof_text_writer_xml (writer, heading);
   sysprof_text_writer_puts (writer, "</text>\n");
-  if (self->flame->subtitle[0])
+  if (subtitle[0])
     {
       sysprof_text_writer_printf (writer, "<text class=\"subtitle\" x=\"%s\" y=\"44\">",
                                   middle);
-      sysprof_text_writer_xml (writer, self->flame->subtitle);
+      sysprof_text_writer_xml (writer, subtitle);
       sysprof_text_writer_puts (writer, "</text>\n");
     }
 }
@@ -243,18 +256,21 @@ write_heading (const Picture *self)
 static void
 write_buttons (const Picture *self)
 {
-  char search[G_ASCII_DTOSTR_BUF_SIZE], ignore_case[G_ASCII_DTOSTR_BUF_SIZE];
+  char search[G_ASCII_DTOSTR_BUF_SIZE], match_case[G_ASCII_DTOSTR_BUF_SIZE];
 
-  px (self->width - SIDE - 125, search);
-  px (self->width - SIDE - 16, ignore_case);
+  px (self->width - SIDE - 32, search);
+  px (self->width - SIDE - 18, match_case);
   sysprof_text_writer_printf (
       self->writer,
       "<g class=\"buttons\" display=\"none\">\n"
-      "<text class=\"button unzoom hide\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"24\">Reset Zoom</text>\n"
-      "<text class=\"button search\" role=\"button\" tabindex=\"0\" x=\"%s\" y=\"24\">Search</text>\n"
-      "<text class=\"button ic\" role=\"button\" aria-pressed=\"false\" tabindex=\"0\" x=\"%s\" y=\"24\">"
-      "<title>Ignore case</title>ic</text>\n</g>\n",
-      SIDE, search, ignore_case);
+      "<text class=\"button unzoom hide\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"24\">"
+      "Reset Zoom</text>\n"
+      "<text class=\"button search\" role=\"button\" tabindex=\"0\" x=\"%s\" y=\"24\">"
+      "Search</text>\n"
+      "<text class=\"button case\" role=\"button\" aria-label=\"Match case\" "
+      "aria-pressed=\"false\" "
+      "tabindex=\"0\" x=\"%s\" y=\"24\"><title>Match case</title>Aa</text>\n</g>\n",
+      SIDE, search, match_case);
 }
 
 /* Explains the colors of the scheme "kind". */
@@ -266,8 +282,9 @@ write_legend (const Picture *self, double y)
     const char *kind;
     const char *word;
   } entries[] = {
-    { "user", "user" },       { "kernel", "kernel" }, { "inline", "inlined" }, { "jit", "JIT" },
-    { "process", "process" }, { "thread", "thread" }, { "marker", "unknown" },
+    { "user", "user" },     { "kernel", "kernel" },    { "inline", "inlined" },
+    { "jit", "JIT" },       { "wait", "off the CPU" }, { "process", "process" },
+    { "thread", "thread" }, { "marker", "unknown" },
   };
   bool is_present[G_N_ELEMENTS (entries)] = { 0 };
   double x = SIDE;
@@ -307,7 +324,7 @@ write_foot (const Picture *self, double height)
   px (height - top, tall);
   px (top + FOOT - 12, line);
   sysprof_text_writer_printf (self->writer,
-                              "<rect y=\"%s\" width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n"
+                              "<rect class=\"paper\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n"
                               "<text class=\"details\" x=\"%d\" y=\"%s\"></text>\n"
                               "<text class=\"matched\" x=\"%s\" y=\"%s\"></text>\n",
                               begin, width, tall, SIDE, line, edge, line);
@@ -357,7 +374,7 @@ write_label (const Picture *self, const char *name, double x, double y, double w
       line = g_strndup (name, 6 * room);
       head = sysprof_dup_one_line (line);
     }
-  cut = sysprof_dup_ellipsized (head, room);
+  cut = sysprof_dup_abbreviated (head, room);
   sysprof_text_writer_printf (self->writer, "<text x=\"%s\" y=\"%s\">", px (x + 3, at[0]),
                               px (y + self->row_height - 5, at[1]));
   sysprof_text_writer_xml (self->writer, cut);
@@ -378,16 +395,15 @@ write_frame (const Picture *self, uint32_t node)
   uint32_t level = flame->tree.depth[node] - 1;
   double y = self->top +
              (flame->request->icicle ? level : self->n_levels - 1 - level) * self->row_height;
-  char grouped[SYSPROF_GROUPED_SIZE], percent[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *amount = sysprof_dup_weight (flame->rows, weight);
+  char percent[G_ASCII_DTOSTR_BUF_SIZE];
   char at[4][G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (percent, sizeof percent, "%.2f", sysprof_percent (weight, flame->total));
   sysprof_text_writer_printf (
       writer, "<g class=\"frame\" data-w=\"%" G_GUINT64_FORMAT "\"><title>", weight);
   sysprof_text_writer_xml (writer, name[0] ? name : "[unknown]");
-  sysprof_text_writer_printf (writer, " (%s %s, %s%%)",
-                              sysprof_format_grouped (weight, grouped),
-                              flame->rows->weight_name, percent);
+  sysprof_text_writer_printf (writer, " (%s, %s%%)", amount, percent);
   write_location (self, node);
   sysprof_text_writer_printf (writer,
                               "</title><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "

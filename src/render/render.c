@@ -39,14 +39,22 @@ sysprof_render_view (const View *view,
                      GOutputStream *stream,
                      GError **error)
 {
+  const RenderFormatRow *row = sysprof_render_format (format);
+  TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
+  ViewRequest shaped = *request;
   Rows rows = { 0 };
   bool is_done;
 
-  if (sysprof_render_format (format)->ignores_rows)
+  if (row->ignores_rows)
     return sysprof_render (format, view, request, &rows, stream, error);
-  if (!sysprof_view_fill (view, request, &rows, error))
+  if (row->merges_processes && view->layout == LAYOUT_FLAME)
+    {
+      shape.merge_processes = true;
+      shaped.shape = &shape;
+    }
+  if (!sysprof_view_fill (view, &shaped, &rows, error))
     return false;
-  is_done = sysprof_render (format, view, request, &rows, stream, error);
+  is_done = sysprof_render (format, view, &shaped, &rows, stream, error);
   sysprof_rows_clear (&rows);
   return is_done;
 }

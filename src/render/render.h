@@ -36,6 +36,7 @@ typedef struct
   const char *suffix;            /* of file names, with the point */
   Renderer *render;              /* for tables, and for layouts without a drawing */
   Renderer *drawings[N_LAYOUTS]; /* by ViewLayout; NULL = none */
+  bool merges_processes;         /* in flame graphs, as the page does at first */
   bool ignores_rows;             /* it renders the selection; the view need not fill rows */
 } RenderFormatRow;
 

@@ -79,6 +79,7 @@ const RenderFormatRow sysprof_svg_format = {
   .name = "svg",
   .suffix = ".svg",
   .render = render_svg,
+  .merges_processes = true,
   .drawings = { [LAYOUT_FLAME] = sysprof_flame_render_svg,
                 [LAYOUT_HEAT_MAP] = sysprof_render_heat_svg },
 };

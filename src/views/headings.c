@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define COMMAND_COLUMNS 80
+#define EN_DASH         "\342\200\223"
+
 /* "heavy_work in run.syscap", or without a focus "run.syscap". *(full)* */
 static char *
 dup_subject (const View *view, const ViewRequest *request)
@@ -31,7 +34,22 @@ dup_subject (const View *view, const ViewRequest *request)
 }
 
 char *
-sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
+sysprof_dup_weight (const Rows *rows, uint64_t weight)
+{
+  size_t letters = strlen (rows->weight_name);
+  char grouped[SYSPROF_GROUPED_SIZE];
+
+  if (g_str_equal (rows->weight_unit, "ns"))
+    return sysprof_dup_duration ((int64_t) MIN (weight, INT64_MAX));
+  if (weight == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
+    letters--;
+  return g_strdup_printf ("%s %.*s", sysprof_format_grouped (weight, grouped), (int) letters,
+                          rows->weight_name);
+}
+
+/* The whole weight: "1,234 samples", "9.26 s off the CPU". *(full)* */
+static char *
+dup_total (const Rows *rows)
 {
   /* These sums are over all threads, so they may exceed the duration of the recording. */
   static const struct
@@ -39,27 +57,35 @@ sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
     const char *weight;
     const char *text;
   } times[] = { { "time", " off the CPU" }, { "wall", " on and off the CPU" }, { "path", "" } };
+  g_autofree char *total = sysprof_dup_weight (rows, rows->total);
+
+  if (!g_str_equal (rows->weight_unit, "ns"))
+    return g_steal_pointer (&total);
+  for (size_t i = 0; i < G_N_ELEMENTS (times); i++)
+    if (g_str_equal (rows->weight_name, times[i].weight))
+      return g_strconcat (total, times[i].text, NULL);
+  return g_strdup_printf ("%s of %s", total, rows->weight_name);
+}
+
+/* The weight and the duration of the recording with `separator` between them. *(full)* */
+static char *
+dup_total_and_duration (const ViewRequest *request, const Rows *rows, const char *separator)
+{
   const Store *store = request->store;
   int64_t nsec = sysprof_time_between (store->begin, store->end);
   g_autofree char *duration = sysprof_dup_duration (nsec);
-  size_t letters = strlen (rows->weight_name);
-  char weight[SYSPROF_GROUPED_SIZE];
+  g_autofree char *total = dup_total (rows);
 
-  if (g_str_equal (rows->weight_unit, "ns"))
-    {
-      g_autofree char *total = sysprof_dup_duration ((int64_t) MIN (rows->total, INT64_MAX));
-
-      for (size_t i = 0; i < G_N_ELEMENTS (times); i++)
-        if (g_str_equal (rows->weight_name, times[i].weight))
-          return g_strdup_printf ("%s%s in %s", total, times[i].text, duration);
-      return g_strdup_printf ("%s of %s in %s", total, rows->weight_name, duration);
-    }
-  if (rows->total == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
-    letters--;
   /* Imported captures may have no times. */
-  return g_strdup_printf ("%s %.*s%s%s", sysprof_format_grouped (rows->total, weight),
-                          (int) letters, rows->weight_name, nsec > 0 ? " in " : "",
-                          nsec > 0 ? duration : "");
+  if (nsec == 0 && !g_str_equal (rows->weight_unit, "ns"))
+    return g_steal_pointer (&total);
+  return g_strconcat (total, separator, duration, NULL);
+}
+
+char *
+sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
+{
+  return dup_total_and_duration (request, rows, " in ");
 }
 
 static void
@@ -73,12 +99,47 @@ append_values (GString *text, const char *name, char **values)
     }
 }
 
+/* Appends a word as a user types it: in quotes only if it needs them. */
+static void
+append_word (GString *line, const char *word)
+{
+  g_autofree char *quoted = g_shell_quote (word);
+  bool is_plain =
+      word[0] &&
+      word[strspn (word, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-+=./,:@%")] == '\0';
+
+  g_string_append_printf (line, "%s%s", line->len > 0 ? " " : "", is_plain ? word : quoted);
+}
+
 char *
 sysprof_dup_command (const ViewRequest *request)
 {
   g_autofree char *command = sysprof_store_dup_command (request->store);
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_auto (GStrv) words = NULL;
 
-  return command != NULL ? sysprof_dup_one_line (command) : NULL;
+  if (command == NULL)
+    return NULL;
+  if (!g_shell_parse_argv (command, NULL, &words, NULL))
+    return sysprof_dup_one_line (command);
+  for (char **word = words; *word; word++)
+    {
+      g_autofree char *program = g_path_get_basename (*word);
+
+      append_word (line, word == words ? program : *word);
+    }
+  return sysprof_dup_one_line (line->str);
+}
+
+/* The options of the selection after `text`, which may be empty. */
+static void
+append_selection (GString *text, const Selection *selection)
+{
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (option->selects && option->kind == SELECTION_LIST)
+      append_values (text, option->name, *(char ***) ((char *) selection + option->offset));
+  if (selection->no_kernel)
+    g_string_append (text, text->len > 0 ? ", --no-kernel" : "--no-kernel");
 }
 
 char *
@@ -95,11 +156,7 @@ sysprof_dup_selection (const ViewRequest *request)
 
       g_string_append_printf (text, "command %s", command != NULL ? command : "unknown");
     }
-  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
-    if (option->selects && option->kind == SELECTION_LIST)
-      append_values (text, option->name, *(char ***) ((char *) selection + option->offset));
-  if (selection->no_kernel)
-    g_string_append (text, text->len > 0 ? ", --no-kernel" : "--no-kernel");
+  append_selection (text, selection);
   return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }
 
@@ -112,6 +169,26 @@ sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *r
 
   return g_strdup_printf ("%s of %s%s%s%s: %s", view->title, subject, selection ? " (" : "",
                           selection ? selection : "", selection ? ")" : "", amount);
+}
+
+char *
+sysprof_dup_title (const ViewRequest *request, const Rows *rows)
+{
+  const Selection *selection = request->selection;
+  const char *focus = request->shape ? request->shape->focus : NULL;
+  g_autofree char *amount = dup_total_and_duration (request, rows, ", ");
+  g_autofree char *command =
+      selection != NULL && selection->all ? NULL : sysprof_dup_command (request);
+  g_autofree char *subject =
+      sysprof_dup_abbreviated (command ? command : "whole machine", COMMAND_COLUMNS);
+  g_autofree char *function = sysprof_dup_one_line (focus ? focus : "");
+  g_autoptr (GString) selected = g_string_new (amount);
+
+  if (selection != NULL)
+    append_selection (selected, selection);
+  if (focus)
+    g_string_append_printf (selected, ", below %s", function);
+  return g_strdup_printf ("%s " EN_DASH " %s", subject, selected->str);
 }
 
 char *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Words about a capture and about rows: headings, facts about the machine, and explanations of empty views. */
+/* Words about a capture and about rows: headings, facts about the machine, and explanations
+ * of empty views. */
 
 #pragma once
 
@@ -36,13 +37,21 @@ const char *sysprof_capture_path (const ViewRequest *request);
  * NULL-terminated. *(full)* */
 char **sysprof_dup_machine_facts (const ViewRequest *request);
 
-/* The recorded command in one line; NULL if the whole machine was recorded. *(full)* */
+/* The recorded command in one line, without the folder of its program; NULL if the whole
+ * machine was recorded. *(full)* */
 char *sysprof_dup_command (const ViewRequest *request);
 /* What is selected: "command make, --time 1s..2s"; NULL for the whole capture. *(full)* */
 char *sysprof_dup_selection (const ViewRequest *request);
+
+/* A weight of the rows with its unit: "1,234 samples", "12.40 s". *(full)* */
+char *sysprof_dup_weight (const Rows *rows, uint64_t weight);
 /* "1,234 samples in 12.4 s". *(full)* */
 char *sysprof_dup_amount (const ViewRequest *request, const Rows *rows);
 /* "Functions of run.syscap (--process make): 1,234 samples in 12.4 s". One line. *(full)* */
 char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
-/* A sentence to show in place of missing rows: why there are none, and what to do. One line. *(full)* */
+/* Title of a picture: "python3 slow.py – 1,234 samples, 12.40 s, --no-kernel", with "whole
+ * machine" if no command was recorded, or with --all. One line. *(full)* */
+char *sysprof_dup_title (const ViewRequest *request, const Rows *rows);
+/* A sentence to show in place of missing rows: why there are none, and what to do. One
+ * line. *(full)* */
 char *sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows);

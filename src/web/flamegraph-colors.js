@@ -6,12 +6,13 @@ const FlameColors = (function () {
   "use strict";
 
   /* First hue and span. */
-  const HUES = { user: [14, 36], kernel: [205, 16], inline: [54, 8], jit: [130, 24],
+  const HUES = { user: [14, 36], kernel: [205, 16], inline: [54, 8], jit: [130, 24], wait: [168, 14],
                  process: [258, 20], thread: [290, 20], root: [0, 0], marker: [0, 0] };
   const SCHEMES = { hot: [18, 34], red: [0, 12], orange: [28, 10], yellow: [50, 8], green: [120, 24], mem: [112, 24],
                     aqua: [176, 14], blue: [210, 16], io: [206, 26], purple: [280, 24], grey: null };
-  const PLACES = { root: true, marker: true, process: true, thread: true }; // the same in all schemes
+  const PLACES = { root: true, marker: true, process: true, thread: true };
   const isPlace = (kind) => kind in PLACES;
+  const isFixed = (kind) => isPlace(kind) || kind === "wait"; // the same in all schemes
 
   /* From 0 to 1. */
   function hash(text) {
@@ -24,7 +25,7 @@ const FlameColors = (function () {
   }
 
   function parts(kind, share, colors, isDark) {
-    const scheme = isPlace(kind) || !(colors in SCHEMES) ? HUES[kind] : SCHEMES[colors];
+    const scheme = isFixed(kind) || !(colors in SCHEMES) ? HUES[kind] : SCHEMES[colors];
     const [first, span] = scheme || [0, 0];
     const grey = !scheme || kind === "root" || kind === "marker";
     const hue = first + span * share;
@@ -32,8 +33,8 @@ const FlameColors = (function () {
     const darkest = grey ? 25 : hue > 190 ? 32 : hue > 50 ? 21 : 34 - (hue - 14) * 0.33;
     return {
       hue,
-      saturation: grey ? 3 : isPlace(kind) ? (isDark ? 24 : 38) : isDark ? 52 : 82,
-      lightness: (isDark ? darkest : first > 200 || grey ? 76 : 66) + 8 * ((share * 7) % 1),
+      saturation: grey ? 3 : isFixed(kind) ? (isDark ? 24 : kind === "wait" ? 45 : 38) : isDark ? 52 : 82,
+      lightness: (isDark ? darkest : first > 200 || grey ? 76 : kind === "wait" ? 68 : 66) + 8 * ((share * 7) % 1),
     };
   }
 

@@ -1,100 +1,179 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tree of the flame graph, as columns. Nodes are in depth-first order, so that parents come first and
- * a subtree is a range: from its node to before `end` of it. */
+/* Trees of a flame graph, as columns. Nodes are in depth-first order, so that parents come first and a subtree is a range:
+ * from its node to before `end` of it. The profile has one tree; the others (processes merged, kernel hidden, inverted,
+ * callers and callees of one function) are made from it by a Growth. */
 const FlameTree = (function () {
   "use strict";
 
-  /* Merges children of one function below the same node, which differ only in process or thread. Takes and returns
-   * [function, depth, total, …]; `count` is the number of nodes that a node was merged from. */
-  function merge(nodes, nFunctions) {
-    const n = nodes.length / 3, known = new Map(), path = [];
-    const parent = [], below = [], depth = [], total = [], count = [], name = [];
-    for (let i = 0; i < n; i++) {
-      const at = nodes[3 * i + 1], above = at > 0 ? path[at - 1] : -1;
-      const key = (above + 1) * nFunctions + nodes[3 * i];
-      let node = known.get(key);
-      if (node === undefined) {
-        node = name.length;
-        known.set(key, node);
-        name.push(nodes[3 * i]);
-        depth.push(at);
-        total.push(0);
-        count.push(0);
-        below.push([]);
-        parent.push(above);
-        if (above >= 0) below[above].push(node);
-      }
-      total[node] += nodes[3 * i + 2];
-      count[node]++;
-      path[at] = node;
-    }
-    const merged = [], counts = [], open = n ? [0] : [];
-    while (open.length) {
-      const node = open.pop();
-      merged.push(name[node], depth[node], total[node]);
-      counts.push(count[node]);
-      for (let i = below[node].length; i > 0; i--) open.push(below[node][i - 1]);
-    }
-    return { nodes: merged, count: counts };
-  }
+  const CALLEE = 1, CALLER = -1;
 
-  function build(nodes, count) {
-    const n = nodes.length / 3, open = [];
-    const tree = {
-      n,
-      function_: new Uint32Array(n),
-      depth: new Uint32Array(n),
-      total: new Float64Array(n),
-      self: new Float64Array(n),
-      parent: new Int32Array(n).fill(-1),
-      end: new Uint32Array(n), // first node after the subtree
-      x: new Float64Array(n),
-      children: new Array(n),
-      count, // number of merged nodes; undefined: all 1
-      levels: [], // per depth: nodes by x
-    };
-    for (let i = 0; i < n; i++) {
-      const depth = (tree.depth[i] = nodes[3 * i + 1]);
-      tree.function_[i] = nodes[3 * i];
-      tree.total[i] = tree.self[i] = nodes[3 * i + 2];
-      while (open.length > depth) tree.end[open.pop()] = i;
-      if (depth > 0) {
-        const parent = open[depth - 1];
+  function finish(tree) {
+    const open = [];
+    tree.n = tree.total.length;
+    tree.self = Float64Array.from(tree.total);
+    tree.parent = new Int32Array(tree.n).fill(-1);
+    tree.end = new Uint32Array(tree.n); // first node after the subtree
+    tree.x = new Float64Array(tree.n);
+    tree.children = new Array(tree.n);
+    for (let i = 0; i < tree.n; i++) {
+      while (open.length > tree.depth[i]) tree.end[open.pop()] = i;
+      if (tree.depth[i] > 0) {
+        const parent = open[tree.depth[i] - 1];
         tree.parent[i] = parent;
-        tree.self[parent] -= tree.total[i];
+        if (sideOf(tree, i) === CALLEE) tree.self[parent] -= tree.total[i];
         (tree.children[parent] = tree.children[parent] || []).push(i);
       }
       open.push(i);
     }
-    while (open.length) tree.end[open.pop()] = n;
+    while (open.length) tree.end[open.pop()] = tree.n;
     return tree;
   }
 
-  function layOut(tree, compare) {
-    tree.levels = tree.n ? [[0]] : [];
-    for (let depth = 0; depth < tree.levels.length; depth++) {
-      const next = [];
-      for (const node of tree.levels[depth]) {
-        let x = tree.x[node];
-        if (!tree.children[node]) continue;
-        tree.children[node].sort(compare);
-        for (const child of tree.children[node]) {
-          tree.x[child] = x;
-          x += tree.total[child];
-          next.push(child);
-        }
-      }
-      if (next.length) tree.levels.push(next);
+  /* Whether a node is below or above the root: CALLER only among the callers of one function. */
+  const sideOf = (tree, node) => (tree.isCaller && tree.isCaller[node] ? CALLER : CALLEE);
+
+  /* `nodes`: [function, depth, total, …]; `waits`: the nodes in which threads wait. */
+  function build(nodes, waits) {
+    const n = nodes.length / 3;
+    const tree = { function_: new Uint32Array(n), depth: new Uint32Array(n), total: new Float64Array(n), wait: new Float64Array(n) };
+    for (let i = 0; i < n; i++) {
+      tree.function_[i] = nodes[3 * i];
+      tree.depth[i] = nodes[3 * i + 1];
+      tree.total[i] = nodes[3 * i + 2];
     }
+    for (const node of waits) tree.wait[node] = tree.total[node];
+    return finish(tree);
   }
 
-  /* The first node of a level at or right of `x`. */
-  function lowerBound(tree, level, x) {
-    let low = 0, high = level.length;
+  /* A tree that grows by steps from a node to a child. Children of one function below the same node are one. */
+  function Growth(nFunctions) {
+    const known = new Map(), function_ = [], below = [], total = [], wait = [], count = [], isCaller = [];
+
+    function step(parent, wanted, side, isSeparate) {
+      const key = ((parent + 1) * 2 + (side === CALLER ? 1 : 0)) * nFunctions + wanted;
+      let node = isSeparate ? undefined : known.get(key);
+      if (node !== undefined) return node;
+      node = function_.length;
+      known.set(key, node);
+      function_.push(wanted);
+      below.push([]);
+      total.push(0);
+      wait.push(0);
+      count.push(0);
+      isCaller.push(side === CALLER);
+      if (parent >= 0) below[parent].push(node);
+      return node;
+    }
+
+    function add(node, weight, waiting) {
+      total[node] += weight;
+      wait[node] += waiting;
+      count[node]++;
+    }
+
+    function tree() {
+      const order = [], depth = [], open = function_.length ? [[0, 0]] : [];
+      while (open.length) {
+        const [node, at] = open.pop();
+        order.push(node);
+        depth.push(at);
+        for (let i = below[node].length; i > 0; i--) open.push([below[node][i - 1], at + 1]);
+      }
+      const column = (values) => order.map((node) => values[node]);
+      return finish({
+        function_: Uint32Array.from(column(function_)),
+        depth: Uint32Array.from(depth),
+        total: Float64Array.from(column(total)),
+        wait: Float64Array.from(column(wait)),
+        count: column(count), // number of nodes that each was made from
+        isCaller: isCaller.includes(true) ? column(isCaller) : null,
+      });
+    }
+
+    return { step, add, tree };
+  }
+
+  /* Without functions that are `isHidden`; what they call hangs on their callers. Functions that are `isSeparate`, such as
+   * processes, stay apart if they have the same name. */
+  function reshape(tree, nFunctions, isHidden, isSeparate) {
+    const growth = Growth(nFunctions), grown = new Int32Array(tree.n);
+    for (let i = 0; i < tree.n; i++) {
+      const f = tree.function_[i], parent = i ? grown[tree.parent[i]] : -1;
+      grown[i] = isHidden(f) ? parent : growth.step(parent, f, CALLEE, isSeparate(f));
+      if (!isHidden(f)) growth.add(grown[i], tree.total[i], tree.wait[i]);
+    }
+    return growth.tree();
+  }
+
+  /* Bottom-up: the innermost functions at the root, their callers above them. */
+  function invert(tree, nFunctions) {
+    const growth = Growth(nFunctions);
+    if (tree.n) growth.add(growth.step(-1, tree.function_[0], CALLEE), tree.total[0], 0);
+    for (let i = 1; i < tree.n; i++) {
+      if (tree.self[i] <= 0) continue;
+      for (let at = i, to = 0; at > 0; at = tree.parent[at]) {
+        to = growth.step(to, tree.function_[at], CALLEE);
+        growth.add(to, tree.self[i], tree.wait[at] * 2 > tree.total[at] ? tree.self[i] : 0);
+      }
+    }
+    return Object.assign(growth.tree(), { isInverted: true });
+  }
+
+  /* One function: callers on one side of it, callees on the other. Where it calls itself, the outermost call counts. */
+  function sandwich(tree, nFunctions, wanted) {
+    const growth = Growth(nFunctions), root = growth.step(-1, wanted, CALLEE), grown = new Int32Array(tree.n);
+    for (let i = 1; i < tree.n; i++) {
+      if (tree.function_[i] !== wanted) continue;
+      growth.add(root, tree.total[i], tree.wait[i]);
+      grown[i] = root;
+      for (let at = tree.parent[i], to = root; at > 0; at = tree.parent[at]) {
+        to = growth.step(to, tree.function_[at], CALLER);
+        growth.add(to, tree.total[i], 0);
+      }
+      for (let at = i + 1; at < tree.end[i]; at++) {
+        grown[at] = growth.step(grown[tree.parent[at]], tree.function_[at], CALLEE);
+        growth.add(grown[at], tree.total[at], tree.wait[at]);
+      }
+      i = tree.end[i] - 1;
+    }
+    return growth.tree();
+  }
+
+  /* Gives nodes their x, and the tree its rows: nodes of one depth and side by x, callers first. `tree.base` is the root's. */
+  function layOut(tree, compare) {
+    const rowsOf = (side) => {
+      const rows = [];
+      for (let level = tree.n ? [0] : []; level.length; ) {
+        const next = [];
+        for (const node of level) {
+          let x = tree.x[node];
+          for (const child of tree.children[node] || []) {
+            if (sideOf(tree, child) !== side) continue;
+            tree.x[child] = x;
+            x += tree.total[child];
+            next.push(child);
+          }
+        }
+        rows.push({ nodes: level, depth: rows.length, side });
+        level = next;
+      }
+      return rows;
+    };
+    for (const children of tree.children) if (children) children.sort(compare);
+    const callers = tree.isCaller ? rowsOf(CALLER).slice(1).reverse() : [];
+    tree.base = callers.length;
+    tree.rows = callers.concat(rowsOf(CALLEE));
+  }
+
+  const rowOf = (tree, node) => tree.base + sideOf(tree, node) * tree.depth[node];
+
+  /* The first node of a row at or right of `x`. */
+  function lowerBound(tree, nodes, x) {
+    let low = 0, high = nodes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (tree.x[level[middle]] < x) low = middle + 1;
+      if (tree.x[nodes[middle]] < x) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -102,7 +181,7 @@ const FlameTree = (function () {
 
   /* The node with the same path in another tree, or the last common one. */
   function follow(tree, functions) {
-    let node = tree.n ? 0 : -1;
+    let node = 0;
     for (const wanted of functions.slice(1)) {
       const next = (tree.children[node] || []).find((child) => tree.function_[child] === wanted);
       if (next === undefined) break;
@@ -111,17 +190,23 @@ const FlameTree = (function () {
     return node;
   }
 
+  /* From the root to the node. */
   function pathTo(tree, node) {
     const path = [];
-    for (let at = node; at >= 0; at = tree.parent[at]) path.unshift(tree.function_[at]);
+    for (let at = node; at >= 0; at = tree.parent[at]) path.unshift(at);
     return path;
   }
 
-  function deepestBelow(tree, node) {
-    let deepest = node >= 0 ? tree.depth[node] : 0;
-    for (let i = node + 1; i < (node >= 0 ? tree.end[node] : 0); i++) if (tree.depth[i] > deepest) deepest = tree.depth[i];
-    return deepest;
+  /* The rows to show, [first, last]: of the subtree and its ancestors. */
+  function rowsBelow(tree, node) {
+    if (node === 0) return [0, tree.rows.length - 1];
+    let deepest = tree.depth[node];
+    for (let i = node + 1; i < tree.end[node]; i++) deepest = Math.max(deepest, tree.depth[i]);
+    const last = tree.base + sideOf(tree, node) * deepest;
+    return [Math.min(tree.base, last), Math.max(tree.base, last)];
   }
 
-  return { merge, build, layOut, lowerBound, follow, pathTo, deepestBelow };
+  const contains = (tree, outer, node) => outer <= node && node < tree.end[outer];
+
+  return { build, reshape, invert, sandwich, layOut, rowOf, sideOf, CALLER, lowerBound, follow, pathTo, rowsBelow, contains };
 })();

@@ -1,334 +1,162 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interactive flame graph. Its data, in the element #profile:
+/* The interactive flame graph: its state, and what keys and buttons do. The data, in the element #profile:
  *
  *   title, subtitle    texts
- *   weight             name of the weight, such as "samples"
+ *   weight, unit       name of the weight, such as "samples", and its unit: "count", "ns" or "bytes"
  *   kinds              names of the kinds of functions
  *   functions          [name, binary, index into kinds, …] flat, three per function
  *   files              {function: "file:line"}: known source locations
  *   nodes              [function, depth, total, …] flat, three per node, in depth-first order
+ *   waits              [node, …]: functions of the kernel in which threads wait, off the CPU
  *   icicle, heavy      how the page opens
- *   colors             "kind" or a hue
- *
- * The tree (flamegraph-tree.js) is laid out once per order. The cost of a picture depends on its pixels and levels, not
- * on the number of nodes. Nodes of a level are sorted by x. Neighbors that are narrower than a pixel are skipped by
- * binary search and drawn as one fog, in the colors of the nodes in it. */
+ *   colors             "kind" or a hue */
 
 (function () {
   "use strict";
 
+  const { grouped, percent, oneLine, cut, counted } = FlameText;
   const profile = JSON.parse(document.getElementById("profile").textContent);
   const byId = (id) => document.getElementById(id);
-  const chart = byId("chart"), extent = byId("extent"), canvas = byId("canvas"), tip = byId("tip");
-  const context = canvas.getContext("2d");
-
-  // --- the tree ---
-
-  const nFunctions = profile.functions.length / 3;
-  const isKernel = new Uint8Array(nFunctions), isPlace = new Uint8Array(nFunctions);
-  const trees = { single: FlameTree.build(profile.nodes), merged: null };
-  let tree = trees.single;
-  let kernelBefore = [], placesBefore = []; // per level: weight of such nodes before each node
-
-  const nameOf = (node) => profile.functions[3 * tree.function_[node]];
-  const binaryOf = (node) => profile.functions[3 * tree.function_[node] + 1];
-  const kindOf = (node) => profile.kinds[profile.functions[3 * tree.function_[node] + 2]];
-  const oneLine = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ");
-  const cut = (text, length) => (text.length > length ? text.slice(0, length) + "\u2026" : text);
-
-  function sumBefore(has) {
-    return tree.levels.map((level) => {
-      const before = new Float64Array(level.length + 1);
-      level.forEach((node, i) => (before[i + 1] = before[i] + (has[tree.function_[node]] ? tree.total[node] : 0)));
-      return before;
-    });
-  }
-
-  function layOut() {
-    const byName = (a, b) => {
-      const left = nameOf(a), right = nameOf(b);
-      return left < right ? -1 : left > right ? 1 : a - b;
-    };
-    const byWeight = (a, b) => tree.total[b] - tree.total[a] || byName(a, b);
-    FlameTree.layOut(tree, state.heavy ? byWeight : byName);
-    kernelBefore = sumBefore(isKernel);
-    placesBefore = sumBefore(isPlace);
-    indexMatches();
-  }
-
-  function classifyFunctions() {
-    for (let i = 0; i < nFunctions; i++) {
-      const kind = profile.kinds[profile.functions[3 * i + 2]];
-      isKernel[i] = kind === "kernel" ? 1 : 0;
-      isPlace[i] = FlameColors.isPlace(kind) ? 1 : 0;
-    }
-  }
+  const chartElement = byId("chart"), canvas = byId("canvas"), tip = byId("tip"), menu = byId("menu");
 
   // --- state ---
 
-  const state = {
-    zoom: 0,
-    history: [],
-    cursor: -1,
-    hover: null,
-    icicle: !!profile.icicle,
-    heavy: !!profile.heavy,
-    ignoreCase: true,
-    isMatch: null, // per function
-    matchLevels: null, // per level: nodes that match, by x
-    matches: [],
-    merge: false,
-    deepest: 0, // level of the zoomed node
-    fromRoot: 0, // px scrolled away from the root
+  const every = (step) => profile.functions.filter((_, i) => i % 3 === step);
+  const names = every(0), binaries = every(1), kinds = every(2).map((kind) => profile.kinds[kind]);
+  const isKernel = kinds.map((kind) => kind === "kernel"), isPlace = kinds.map(FlameColors.isPlace);
+  const defaults = { matchCase: false, merge: true, hideKernel: false, invert: false, icicle: !!profile.icicle,
+                     heavy: !!profile.heavy, table: false, sandwich: -1, zoom: 0, cursor: -1, term: "" };
+
+  const view = {
+    ...defaults,
+    profile, names, binaries, isPlace,
+    tree: null, // what is drawn
+    rows: [0, 0], // first and last row of it that are shown
+    history: [], // zoomed nodes before
+    isMatch: null, // [function], or null without a search
+    matches: [], // nodes, heaviest first
+    isDark: false,
+    isWait: (node) => view.tree.wait[node] * 2 > view.tree.total[node],
+    /* The kind to draw. A function without file and name is gray, like an unknown one. */
+    lookOf: (f) => (kinds[f] === "user" && !binaries[f] && names[f].startsWith("[") ? "marker" : kinds[f]),
+    whole: () => (whole.n ? whole.total[0] : 0),
   };
-  let rowHeight = 20, fontSize = 13, charWidth = 8, width = 0, height = 0;
-  let fog = []; // nodes merged in the last picture: {depth, first, end, x, width}
+  const whole = FlameTree.build(profile.nodes, profile.waits);
+  const nameOf = (node) => names[view.tree.function_[node]];
+  const selected = () => (view.cursor >= 0 ? view.cursor : view.zoom);
+  const chart = FlameChart(view, chartElement, byId("extent"), canvas);
+  const table = FlameTable(view, byId("functions").querySelector("tbody"), byId("functions").querySelectorAll("th"), pick);
 
-  const percent = (value, of) => (of > 0 ? ((100 * value) / of).toFixed(2) : "0.00") + "\u00a0%";
-  const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  const whole = () => (tree.n ? tree.total[0] : 0);
-  const lowerBound = (level, x) => FlameTree.lowerBound(tree, level, x);
+  // --- trees ---
 
-  // --- colors ---
+  const trees = new Map();
+  const kept = (key, make) => (trees.has(key) ? trees : trees.set(key, make())).get(key);
 
-  let isDark = false;
-  const colorOfFunction = new Map();
-  const colorOfKind = (kind, share) => FlameColors.hsl(kind, share, profile.colors, isDark);
-
-  /* The kind to draw. A function without file and name is gray, like an unknown one. */
-  function lookOf(function_) {
-    const [name, binary, kind] = profile.functions.slice(3 * function_, 3 * function_ + 3);
-    return profile.kinds[kind] === "user" && !binary && name.startsWith("[") ? "marker" : profile.kinds[kind];
+  /* Top-down, with the processes and the kernel as the switches are. */
+  function shapedTree() {
+    if (!whole.n || (!view.merge && !view.hideKernel)) return whole;
+    return kept(`${view.merge} ${view.hideKernel}`, () =>
+      FlameTree.reshape(whole, names.length, (f) => view.hideKernel && isKernel[f], (f) => !view.merge && isPlace[f]));
   }
 
-  function colorOf(node) {
-    const key = tree.function_[node];
-    let color = colorOfFunction.get(key);
-    if (!color) colorOfFunction.set(key, (color = colorOfKind(lookOf(key), FlameColors.hash(nameOf(node)))));
-    return color;
+  function wantedTree() {
+    const shaped = shapedTree(), key = `${view.merge} ${view.hideKernel} `;
+    if (!whole.n) return whole;
+    if (view.sandwich >= 0) return kept(key + view.sandwich, () => FlameTree.sandwich(shaped, names.length, view.sandwich));
+    return view.invert ? kept(key + "inverted", () => FlameTree.invert(shaped, names.length)) : shaped;
   }
 
-  // --- drawing ---
-
-  const FOG_WIDTH = 5; // px; wider fog is split, so that its colors show where each kind is
-
-  let pending = false;
-  function redraw() {
-    if (pending) return;
-    pending = true;
-    requestAnimationFrame(() => {
-      pending = false;
-      draw();
-    });
-  }
-
-  function measure() {
-    const coarse = matchMedia("(pointer: coarse)").matches;
-    const root = parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
-    fontSize = Math.round(root * 0.9);
-    const ratio = window.devicePixelRatio || 1;
-    rowHeight = Math.round(Math.round(fontSize * (coarse ? 1.9 : 1.55)) * ratio) / ratio; // sharp edges
-    height = Math.max(chart.clientHeight, 1);
-    extent.style.height = extentHeight() + "px";
-    width = Math.max(chart.clientWidth, 1);
-    canvas.style.width = width + "px";
-    canvas.style.height = height + "px";
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    context.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
-    context.font = `${fontSize}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
-    context.textBaseline = "middle";
-    charWidth = context.measureText("MMMMMMMMMM").width / 10;
-  }
-
-  const extentHeight = () => Math.max((state.deepest + 1) * rowHeight + 8, height);
-  function yOf(depth) {
-    const ratio = window.devicePixelRatio || 1;
-    const y = (state.icicle ? depth * rowHeight + 4 : extentHeight() - (depth + 1) * rowHeight - 4) - chart.scrollTop;
-    return Math.round(y * ratio) / ratio;
-  }
-  function depthAt(y) {
-    const inside = y + chart.scrollTop;
-    return Math.floor((state.icicle ? inside - 4 : extentHeight() - 4 - inside) / rowHeight);
-  }
-  const unit = () => (tree.total[state.zoom] > 0 ? width / tree.total[state.zoom] : 0); // pixels per weight
-
-  function label(name, pixels) {
-    const room = Math.floor((pixels - 8) / charWidth);
-    if (room < 3) return "";
-    const short = name.length > room ? ShortName.of(name, room) : name;
-    let text = oneLine(short.length > room ? short.slice(0, room + 1) : short);
-    if (/[^\u0020-\u04ff]/.test(text)) {
-      while (text.length > 2 && context.measureText(text).width > pixels - 8) text = text.slice(0, -2).replace(/[\ud800-\udbff]$/, "") + "\u2026";
-      return text;
+  let ranks = null; // [function] place of the name in the order of names
+  function layOut(tree) {
+    const order = view.heavy || view.invert || view.sandwich >= 0 ? "weight" : "name";
+    if (tree.order === order) return;
+    if (!ranks) {
+      ranks = new Uint32Array(names.length);
+      const sorted = names.map((_, i) => i).sort((a, b) => (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
+      sorted.forEach((f, i) => (ranks[f] = i && names[f] === names[sorted[i - 1]] ? ranks[sorted[i - 1]] : i));
     }
-    return text.length > room ? text.slice(0, room - 1) + "\u2026" : text;
-  }
-
-  function drawNode(node, x, y, pixels, style) {
-    const gap = pixels > 3 ? 1 : 0;
-    const matched = state.isMatch && state.isMatch[tree.function_[node]];
-    context.globalAlpha = state.isMatch && !matched ? 0.32 : node !== state.zoom && style.isAncestor ? 0.6 : 1;
-    context.fillStyle = matched ? style.hit : colorOf(node);
-    context.fillRect(x, y, pixels - gap, rowHeight - 1);
-    const text = label(nameOf(node), pixels);
-    if (text) {
-      if (!state.isMatch || matched) context.globalAlpha = 1;
-      else context.globalAlpha = 0.7;
-      context.fillStyle = matched ? style.hitText : style.text;
-      context.fillText(text, x + 4, y + rowHeight / 2);
-    }
-    if (node === state.cursor) {
-      context.globalAlpha = 1;
-      context.lineWidth = 2;
-      context.strokeStyle = style.text;
-      context.strokeRect(x + 1, y + 1, Math.max(pixels - gap - 2, 1), rowHeight - 3);
+    const byName = (a, b) => ranks[tree.function_[a]] - ranks[tree.function_[b]] || a - b;
+    FlameTree.layOut(tree, order === "name" ? byName : (a, b) => tree.total[b] - tree.total[a] || byName(a, b));
+    tree.order = order;
+    for (const row of tree.rows) {
+      row.kernel = sumBefore(tree, row.nodes, isKernel);
+      row.places = sumBefore(tree, row.nodes, isPlace);
     }
   }
 
-  /* Nodes first … end - 1 of a level, each narrower than a pixel. */
-  function drawFog(cloud, y, style) {
-    const { depth, first, end, x, width: wide } = cloud, level = tree.levels[depth];
-    const last = level[end - 1], sum = tree.x[last] + tree.total[last] - tree.x[level[first]];
-    const kernel = (kernelBefore[depth][end] - kernelBefore[depth][first]) / sum;
-    const places = (placesBefore[depth][end] - placesBefore[depth][first]) / sum;
-    const alpha = state.isMatch ? 0.32 : 1;
-    context.globalAlpha = alpha;
-    context.fillStyle = places > 0.5 ? style.placeFog : style.userFog;
-    context.fillRect(x, y, wide, rowHeight - 1);
-    if (kernel > 0) {
-      context.globalAlpha = alpha * Math.min(1, kernel);
-      context.fillStyle = style.kernelFog;
-      context.fillRect(x, y, wide, rowHeight - 1);
-    }
+  /* Weight of the nodes before each one whose functions have the property. */
+  function sumBefore(tree, nodes, has) {
+    const before = new Float64Array(nodes.length + 1);
+    nodes.forEach((node, i) => (before[i + 1] = before[i] + (has[tree.function_[node]] ? tree.total[node] : 0)));
+    return before;
   }
 
-  /* Draws matches in fog at their position, a pixel wide, as opaque as their share of it. */
-  function drawMatchesInFog(depth, y, style) {
-    const matches = state.matchLevels[depth], scale = unit(), from = tree.x[state.zoom];
-    const until = from + tree.total[state.zoom];
-    context.fillStyle = style.hit;
-    let i = lowerBound(matches, from);
-    while (i < matches.length && tree.x[matches[i]] < until) {
-      const pixel = Math.floor((tree.x[matches[i]] - from) * scale);
-      let filled = 0;
-      do {
-        const wide = tree.total[matches[i]] * scale;
-        if (wide < 1) filled += wide;
-        i++;
-      } while (filled < 1 && i < matches.length && (tree.x[matches[i]] - from) * scale < pixel + 1);
-      if (filled === 0) continue;
-      context.globalAlpha = Math.min(1, Math.max(0.4, filled));
-      context.fillRect(pixel, y, 1, rowHeight - 1);
-      if (filled >= 1) i = Math.max(i, lowerBound(matches, from + (pixel + 1) / scale));
-    }
+  /* Makes the page show the state: the tree, the search, the table, the buttons. */
+  function show(zoom, cursor) {
+    const tree = wantedTree(), isOther = tree !== view.tree;
+    layOut(tree);
+    view.tree = tree;
+    view.zoom = zoom < tree.n ? zoom : 0;
+    view.cursor = cursor < tree.n ? cursor : -1;
+    if (isOther) view.history = [];
+    view.rows = FlameTree.rowsBelow(tree, view.zoom);
+    for (const [id, member] of Object.entries(SWITCHES)) byId(id).setAttribute("aria-pressed", String(view[member]));
+    byId("functions").hidden = !view.table;
+    byId("icicle").disabled = byId("invert").disabled = view.sandwich >= 0;
+    search();
+    showCrumbs();
+    if (isOther) chart.scrollToRoot();
+    if (view.cursor >= 0) chart.scrollTo(FlameTree.rowOf(tree, view.cursor));
+    defaultStatus();
   }
 
-  function drawLevel(depth, y, style) {
-    const level = tree.levels[depth], scale = unit(), from = tree.x[state.zoom], until = from + tree.total[state.zoom];
-    let i = lowerBound(level, from);
-    while (i < level.length && tree.x[level[i]] < until) {
-      const node = level[i], x = (tree.x[node] - from) * scale, pixels = tree.total[node] * scale;
-      if (pixels >= 1) {
-        drawNode(node, x, y, pixels, style);
-        i++;
-        continue;
-      }
-      const first = i;
-      let end = x + pixels;
-      for (;;) {
-        // All nodes that start in this pixel are in the fog, except a wide one at its end.
-        let next = Math.max(lowerBound(level, tree.x[level[i]] + 1 / scale), i + 1);
-        let last = next - 1;
-        if (last > i && tree.total[level[last]] * scale >= 1) { next = last; last--; }
-        end = (tree.x[level[last]] + tree.total[level[last]] - from) * scale;
-        i = next;
-        if (i >= level.length || tree.x[level[i]] >= until || end - x > FOG_WIDTH) break;
-        if (tree.total[level[i]] * scale >= 1 || (tree.x[level[i]] - from) * scale - end > 1) break;
-      }
-      const cloud = { depth, first, end: i, x, width: Math.max(end - x, 0.7) };
-      fog.push(cloud);
-      drawFog(cloud, y, style);
-    }
-    if (state.isMatch) drawMatchesInFog(depth, y, style);
+  /* Changes a switch, and stays zoomed where the path exists in the other tree. */
+  function change(member, value) {
+    const functions = FlameTree.pathTo(view.tree, view.zoom).map((node) => view.tree.function_[node]);
+    view[member] = value;
+    const tree = wantedTree(), isReshaped = member === "merge" || member === "hideKernel";
+    if (tree === view.tree) show(view.zoom, view.cursor);
+    else show(isReshaped && tree.n ? FlameTree.follow(tree, functions) : 0, -1);
+    if (member === "icicle") chart.scrollToRoot();
   }
 
-  function draw() {
-    const css = getComputedStyle(document.documentElement);
-    const style = {
-      text: isDark ? "#f5f2ee" : "#171614",
-      hit: css.getPropertyValue("--hit").trim(),
-      hitText: isDark ? "#171614" : "#ffffff",
-      userFog: FlameColors.fog("user", profile.colors, isDark),
-      kernelFog: FlameColors.fog("kernel", profile.colors, isDark),
-      placeFog: FlameColors.fog("process", profile.colors, isDark),
-      isAncestor: false,
-    };
-    context.globalAlpha = 1;
-    context.clearRect(0, 0, width, height);
-    fog = [];
-    if (!tree.n || !whole()) {
-      context.fillStyle = style.text;
-      context.fillText("No " + profile.weight + " in this selection.", 12, 24);
-      return;
-    }
-    const zoomDepth = tree.depth[state.zoom];
-    style.isAncestor = true;
-    for (let node = tree.parent[state.zoom]; node >= 0; node = tree.parent[node]) {
-      const y = yOf(tree.depth[node]);
-      if (y > -rowHeight && y < height) drawNode(node, 0, y, width, style);
-    }
-    style.isAncestor = false;
-    for (let depth = zoomDepth; depth < tree.levels.length; depth++) {
-      const y = yOf(depth);
-      if (y > -rowHeight && y < height) drawLevel(depth, y, style);
-    }
-    context.globalAlpha = 1;
+  function save() {
+    const text = FlameState.write(view, defaults);
+    if (text !== location.hash.slice(1)) history.replaceState(null, "", "#" + text);
   }
 
-  // --- hit testing ---
-
-  function hit(clientX, clientY) {
-    const box = canvas.getBoundingClientRect();
-    const x = clientX - box.left, depth = depthAt(clientY - box.top);
-    if (x < 0 || x >= width || depth < 0 || depth >= tree.levels.length || !whole()) return null;
-    if (depth < tree.depth[state.zoom]) {
-      let node = state.zoom;
-      while (tree.depth[node] > depth) node = tree.parent[node];
-      return { node };
-    }
-    for (const cloud of fog)
-      if (cloud.depth === depth && x >= cloud.x && x < cloud.x + cloud.width) return { cloud };
-    const at = tree.x[state.zoom] + x / unit(), level = tree.levels[depth];
-    const i = lowerBound(level, at);
-    const node = i < level.length && tree.x[level[i]] === at ? level[i] : level[i - 1];
-    return node !== undefined && at >= tree.x[node] && at < tree.x[node] + tree.total[node] ? { node } : null;
+  function load() {
+    const state = FlameState.read(location.hash.slice(1), defaults);
+    if (state.sandwich >= names.length) state.sandwich = -1;
+    if (byId("merge").hidden) state.merge = defaults.merge;
+    Object.assign(view, state);
+    byId("search").value = view.term;
+    show(state.zoom, state.cursor);
   }
 
-  function weightText(value) {
-    return `${grouped(value)} ${value === 1 ? profile.weight.replace(/s$/, "") : profile.weight}, ${percent(value, whole())}`;
-  }
+  // --- words ---
+
+  const weightText = (value) => `${FlameText.weight(profile, value)}, ${percent(value, view.whole())}`;
+  const isReversed = (node) => view.tree.isInverted || FlameTree.sideOf(view.tree, node) === FlameTree.CALLER;
 
   function fogText(cloud) {
     let sum = 0;
-    for (let i = cloud.first; i < cloud.end; i++) sum += tree.total[tree.levels[cloud.depth][i]];
-    const count = cloud.end - cloud.first;
-    return `${grouped(count)} function${count === 1 ? "" : "s"}, ${percent(sum, whole())}`;
+    for (let i = cloud.first; i < cloud.end; i++) sum += view.tree.total[view.tree.rows[cloud.row].nodes[i]];
+    return `${counted(cloud.end - cloud.first, "functions")}, ${percent(sum, view.whole())}`;
   }
 
   function describe(node) {
-    const binary = binaryOf(node);
-    const lines = [cut(nameOf(node), 1500)];
-    lines.push((binary ? cut(binary, 200) + " \u00b7 " : "") + kindOf(node));
-    const place = profile.files[tree.function_[node]];
-    if (place) lines.push(cut(oneLine(place), 300));
+    const tree = view.tree, f = tree.function_[node], lines = [cut(names[f], 1500)];
+    lines.push((binaries[f] ? cut(binaries[f], 200) + " \u00b7 " : "") + kinds[f] + (view.isWait(node) ? ", off the CPU" : ""));
+    if (profile.files[f]) lines.push(cut(oneLine(profile.files[f]), 300));
     lines.push("total: " + weightText(tree.total[node]));
-    lines.push("self: " + weightText(tree.self[node]));
-    if (tree.parent[node] >= 0) lines.push("of its caller: " + percent(tree.total[node], tree.total[tree.parent[node]]));
-    if (tree.count && tree.count[node] > 1 && kindOf(node) === "process") lines.push(`${grouped(tree.count[node])} processes of that name`);
-    if (state.zoom !== 0 && tree.depth[node] > tree.depth[state.zoom])
-      lines.push("of the zoomed function: " + percent(tree.total[node], tree.total[state.zoom]));
+    if (!isReversed(node)) lines.push("self: " + weightText(tree.self[node]));
+    if (tree.parent[node] >= 0)
+      lines.push(`of its ${isReversed(node) ? "callee" : "caller"}: ${percent(tree.total[node], tree.total[tree.parent[node]])}`);
+    if (view.merge && tree.count && tree.count[node] > 1 && kinds[f] === "process") lines.push(`${grouped(tree.count[node])} processes of that name`);
+    if (view.zoom !== 0 && tree.depth[node] > tree.depth[view.zoom])
+      lines.push("of the zoomed function: " + percent(tree.total[node], tree.total[view.zoom]));
     return lines;
   }
 
@@ -337,304 +165,330 @@
   }
 
   function statusOf(node) {
-    const binary = binaryOf(node);
-    return cut(oneLine(nameOf(node)), 300) + (binary ? ` (${cut(binary, 100)})` : "") + ": " + weightText(tree.total[node]) +
-      ", self " + percent(tree.self[node], whole());
+    const binary = binaries[view.tree.function_[node]];
+    return cut(oneLine(nameOf(node)), 300) + (binary ? ` (${cut(binary, 100)})` : "") + ": " + weightText(view.tree.total[node]) +
+      (isReversed(node) ? "" : ", self " + percent(view.tree.self[node], view.whole()));
   }
 
   function defaultStatus() {
-    showStatus(tree.n && whole() ? statusOf(state.cursor >= 0 ? state.cursor : state.zoom) : "Nothing to show.");
+    showStatus(view.whole() ? statusOf(selected()) : "Nothing to show.");
   }
 
-  function showTip(lines, clientX, clientY) {
+  function placeBeside(element, x, y) {
+    element.hidden = false;
+    const box = element.getBoundingClientRect();
+    const left = x + 14 + box.width > innerWidth ? x - box.width - 10 : x + 14;
+    const top = y + 18 + box.height > innerHeight ? y - box.height - 10 : y + 18;
+    element.style.left = Math.max(4, Math.min(left, innerWidth - box.width - 4)) + "px";
+    element.style.top = Math.max(4, top) + "px";
+  }
+
+  function showTip(lines, x, y) {
     tip.replaceChildren();
     lines.forEach((line, i) => {
       const element = document.createElement(i ? "span" : "b");
       element.textContent = line;
       tip.append(element);
     });
-    tip.hidden = false;
-    const box = tip.getBoundingClientRect();
-    const left = clientX + 14 + box.width > innerWidth ? clientX - box.width - 10 : clientX + 14;
-    const top = clientY + 18 + box.height > innerHeight ? clientY - box.height - 10 : clientY + 18;
-    tip.style.left = Math.max(4, Math.min(left, innerWidth - box.width - 4)) + "px";
-    tip.style.top = Math.max(4, top) + "px";
+    placeBeside(tip, x, y);
   }
 
   // --- zoom ---
 
-  function scrollTo(depth) {
-    const y = yOf(depth);
-    if (y < 0 || y + rowHeight > height)
-      chart.scrollTop += y < 0 === state.icicle ? y - rowHeight : y - height + 2 * rowHeight;
-  }
-
-  function zoomTo(node, remember) {
-    if (node === state.zoom || node < 0 || node >= tree.n) return;
-    if (remember) state.history.push(state.zoom);
-    state.zoom = node;
-    state.deepest = FlameTree.deepestBelow(tree, node);
+  function zoomTo(node, remember = true) {
+    if (node === view.zoom || node < 0 || node >= view.tree.n) return;
+    if (remember) view.history.push(view.zoom);
+    view.zoom = node;
+    view.rows = FlameTree.rowsBelow(view.tree, node);
     tip.hidden = true;
     showCrumbs();
-    scrollTo(tree.depth[node]);
+    if (node === 0) chart.scrollToRoot();
+    chart.scrollTo(FlameTree.rowOf(view.tree, node));
     defaultStatus();
-    redraw();
   }
 
   function zoomBack() {
-    if (state.history.length) zoomTo(state.history.pop(), false);
-    else zoomTo(0, false);
+    if (!view.history.length && view.zoom === 0 && view.sandwich >= 0) return change("sandwich", -1);
+    zoomTo(view.history.length ? view.history.pop() : 0, false);
     showCrumbs();
   }
 
   function reset() {
-    state.history = [];
-    state.cursor = -1;
+    view.cursor = -1;
+    if (view.sandwich >= 0) return change("sandwich", -1);
     zoomTo(0, false);
+    view.history = [];
     showCrumbs();
     defaultStatus();
-    redraw();
+  }
+
+  function crumb(text, onClick) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.disabled = !onClick;
+    if (onClick) button.addEventListener("click", onClick);
+    byId("crumbs").append(button);
+    return button;
   }
 
   function showCrumbs() {
-    const crumbs = byId("crumbs");
-    crumbs.replaceChildren();
-    byId("reset").disabled = byId("back").disabled = state.zoom === 0;
-    if (state.zoom === 0) return relayout();
-    const path = [];
-    for (let node = state.zoom; node >= 0; node = tree.parent[node]) path.unshift(node);
-    // Show only the two ends of a very deep path.
-    const shown = path.length > 60 ? path.slice(0, 20).concat(-1, path.slice(-39)) : path;
-    for (const node of shown) {
-      const button = document.createElement("button");
-      button.type = "button";
-      if (node < 0) {
-        button.textContent = `\u2026 ${path.length - 59} more`;
-        button.disabled = true;
-      } else {
-        button.textContent = cut(oneLine(nameOf(node)), 80);
-        button.addEventListener("click", () => zoomTo(node, true));
-        if (node === state.zoom) button.setAttribute("aria-current", "true");
-      }
-      crumbs.append(button);
+    byId("crumbs").replaceChildren();
+    byId("reset").disabled = byId("back").disabled = view.zoom === 0 && view.sandwich < 0;
+    if (view.sandwich >= 0) {
+      crumb("Whole graph", () => change("sandwich", -1));
+      if (view.zoom === 0) crumb(`Callers above, callees below: ${cut(oneLine(names[view.sandwich]), 80)}`, () => {}).setAttribute("aria-current", "true");
     }
-    crumbs.scrollLeft = crumbs.scrollWidth;
+    const path = view.zoom === 0 ? [] : FlameTree.pathTo(view.tree, view.zoom);
+    // Show only the two ends of a very deep path.
+    for (const node of path.length > 60 ? path.slice(0, 20).concat(-1, path.slice(-39)) : path) {
+      if (node < 0) crumb(`\u2026 ${path.length - 59} more`, null);
+      else {
+        const button = crumb(cut(oneLine(nameOf(node)), 80), () => zoomTo(node));
+        if (node === view.zoom) button.setAttribute("aria-current", "true");
+      }
+    }
+    byId("crumbs").scrollLeft = byId("crumbs").scrollWidth;
     relayout();
   }
 
   // --- search ---
 
-  /* Functions with that text in their names; if there are none, those that match it as a regular expression. */
-  function findFunctions(term) {
-    const fold = (text) => (state.ignoreCase ? text.toLowerCase() : text), wanted = fold(term);
-    const found = new Uint8Array(nFunctions);
-    let expression = null;
-    for (let i = 0; i < nFunctions; i++) if (fold(profile.functions[3 * i]).includes(wanted)) found[i] = 1;
-    if (found.includes(1)) return found;
-    try {
-      expression = new RegExp(term, state.ignoreCase ? "i" : "");
-    } catch (error) {
-      return found; // not a regular expression
-    }
-    for (let i = 0; i < nFunctions; i++) if (expression.test(profile.functions[3 * i])) found[i] = 1;
-    return found;
-  }
-
   function search() {
-    const term = byId("search").value;
-    state.isMatch = state.matchLevels = null;
-    state.matches = [];
-    if (term) {
-      state.isMatch = findFunctions(term);
-      let sum = 0, frames = 0;
-      for (let i = 0, covered = 0; i < tree.n; i++) {
-        if (!state.isMatch[tree.function_[i]]) continue;
-        frames++;
-        state.matches.push(i);
-        if (i < covered) continue; // inside a match that is counted
-        sum += tree.total[i];
-        covered = tree.end[i];
-      }
-      indexMatches();
-      byId("matched").textContent = `Matched: ${percent(sum, whole())}`;
-      byId("matched").title = `${grouped(sum)} ${profile.weight} in ${grouped(frames)} places; nested ones count once`;
-    } else {
-      byId("matched").textContent = "";
+    const isMatch = view.term ? FlameSearch.findFunctions(names, view.term, view.matchCase) : null;
+    view.isMatch = isMatch;
+    view.matches = isMatch ? FlameSearch.findNodes(view.tree, isMatch) : [];
+    for (const row of view.tree.rows) row.matches = isMatch ? row.nodes.filter((node) => isMatch[view.tree.function_[node]]) : null;
+    byId("matched").textContent = byId("matched").title = "";
+    if (isMatch) {
+      const { count, sum } = FlameSearch.weigh(shapedTree(), isMatch);
+      byId("matched").textContent = count ? `${counted(count, "functions")}, ${percent(sum, view.whole())}` : "No matches";
+      byId("matched").title = `${FlameText.weight(profile, sum)} in stacks with such a function`;
     }
+    byId("previous").disabled = byId("next").disabled = !view.matches.length;
+    if (view.table) {
+      table.sum(shapedTree());
+      table.show();
+    }
+    showPosition();
     relayout();
   }
 
-  function indexMatches() {
-    state.matchLevels = state.isMatch && tree.levels.map((level) => level.filter((node) => state.isMatch[tree.function_[node]]));
+  function showPosition() {
+    const at = view.matches.indexOf(view.cursor);
+    byId("position").textContent = at >= 0 ? `${grouped(at + 1)}/${grouped(view.matches.length)}` : "";
+  }
+
+  function setTerm(term) {
+    byId("search").value = view.term = term;
+    search();
   }
 
   function nextMatch(step) {
-    if (!state.matches.length) return;
-    const at = state.matches.findIndex((node) => node >= state.cursor);
-    let i = at < 0 ? 0 : state.matches[at] === state.cursor || step < 0 ? at + step : at;
-    i = (i + state.matches.length) % state.matches.length;
-    setCursor(state.matches[i]);
+    if (view.matches.length) setCursor(FlameSearch.next(view.matches, view.cursor, step), true);
+  }
+
+  // --- the marked function ---
+
+  const WIDE_ENOUGH = 40; // px of a function that was looked for
+
+  /* Marks a node, and zooms out, or in if it is `sought`, until it can be seen. */
+  function setCursor(node, sought) {
+    if (node === undefined || node < 0) return;
+    let zoom = view.zoom;
+    view.cursor = node;
+    while (!FlameTree.contains(view.tree, zoom, node)) zoom = view.tree.parent[zoom];
+    if (sought && chart.pixelsOf(node, zoom) < WIDE_ENOUGH) {
+      zoom = node;
+      while (view.tree.parent[zoom] > 0 && chart.pixelsOf(node, view.tree.parent[zoom]) >= WIDE_ENOUGH) zoom = view.tree.parent[zoom];
+    }
+    zoomTo(zoom);
+    chart.scrollTo(FlameTree.rowOf(view.tree, node));
+    showStatus(statusOf(node));
+    showPosition();
+    save();
+    chart.redraw();
+  }
+
+  /* `away` from the root: up in a flame graph, down in an icicle; in a sandwich up from the callees. */
+  function walk(key) {
+    const tree = view.tree, node = view.cursor, isUp = key === "ArrowUp";
+    if (!view.whole()) return;
+    if (node < 0) return setCursor(view.zoom);
+    if (key === "ArrowLeft" || key === "ArrowRight") {
+      const { nodes } = tree.rows[FlameTree.rowOf(tree, node)];
+      const next = nodes[FlameTree.lowerBound(tree, nodes, tree.x[node]) + (key === "ArrowLeft" ? -1 : 1)];
+      if (next !== undefined && FlameTree.contains(tree, view.zoom, next)) setCursor(next);
+      return;
+    }
+    const row = FlameTree.rowOf(tree, node) + (isUp === chart.isTopDown() ? -1 : 1);
+    const below = (tree.children[node] || []).filter((child) => FlameTree.rowOf(tree, child) === row);
+    if (below.length) setCursor(below.reduce((best, child) => (tree.total[child] > tree.total[best] ? child : best)));
+    else if (tree.parent[node] >= 0 && FlameTree.rowOf(tree, tree.parent[node]) === row) setCursor(tree.parent[node]);
+  }
+
+  /* A function of the table: its heaviest place, or its callers and callees. */
+  function pick(f) {
+    if (view.sandwich >= 0) return change("sandwich", f);
+    const places = FlameSearch.findNodes(view.tree, { [f]: true });
+    if (places.length) setCursor(places[0], true);
+  }
+
+  // --- what can be done with it ---
+
+  let toCopy = null;
+  function copy(text, what) {
+    toCopy = text;
+    const isDone = document.execCommand("copy"); // works from files and in all browsers, unlike navigator.clipboard
+    toCopy = null;
+    showStatus(isDone ? `Copied the ${what}.` : "The browser does not allow copying.");
+  }
+
+  /* One function per line, innermost first. */
+  function stackOf(node) {
+    const path = FlameTree.pathTo(view.tree, node).filter((at) => at > 0 || view.sandwich >= 0).map(nameOf);
+    return (isReversed(node) ? path : path.reverse()).map(oneLine).join("\n");
+  }
+
+  function sandwich() {
+    const f = view.tree.n ? view.tree.function_[selected()] : -1;
+    if (f >= 0 && !isPlace[f]) change("sandwich", f);
+    else showStatus("Select a function first: with the arrow keys, by a search, or in the table.");
+  }
+
+  const ACTIONS = [
+    { id: "zoom-in", words: "Zoom in", keys: "Enter", run: () => zoomTo(selected()), isInMenu: true },
+    { id: "sandwich", words: "Callers and callees", keys: "S", run: sandwich },
+    { id: "find", words: "Search this name", keys: "", run: () => setTerm(nameOf(selected())), isInMenu: true },
+    { id: "copy-name", words: "Copy name", keys: "C", run: () => copy(nameOf(selected()), "name") },
+    { id: "copy-stack", words: "Copy stack", keys: "Shift+C", run: () => copy(stackOf(selected()), "stack") },
+  ];
+
+  function actionButton(action, role) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = action.words;
+    if (role) button.setAttribute("role", role);
+    button.addEventListener("click", () => {
+      closeMenu();
+      if (view.whole()) action.run();
+      save();
+    });
+    return button;
+  }
+
+  function showActions() {
+    for (const action of ACTIONS.filter(({ isInMenu }) => !isInMenu)) {
+      const button = actionButton(action);
+      button.id = action.id;
+      button.title = `${action.words} (${action.keys})`;
+      byId("actions").append(button);
+    }
+    for (const action of ACTIONS) {
+      const button = actionButton(action, "menuitem"), keys = document.createElement("kbd");
+      keys.textContent = action.keys;
+      button.append(keys);
+      menu.append(button);
+    }
+  }
+
+  function openMenu(x, y) {
+    tip.hidden = true;
+    placeBeside(menu, x, y);
+    menu.querySelector("button").focus();
+  }
+
+  function closeMenu() {
+    if (menu.hidden) return;
+    menu.hidden = true;
+    chartElement.focus();
+  }
+
+  function onMenuKey(event) {
+    const items = [...menu.children], at = items.indexOf(document.activeElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) items[(at + step + items.length) % items.length].focus();
+    else if (event.key === "Escape" || event.key === "Tab") closeMenu();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   // --- keyboard ---
 
-  function setCursor(node) {
-    if (node === undefined || node < 0) return;
-    state.cursor = node;
-    const inside = tree.x[node] >= tree.x[state.zoom] && tree.x[node] + tree.total[node] <= tree.x[state.zoom] + tree.total[state.zoom];
-    if (!inside) {
-      let common = state.zoom;
-      while (!(common <= node && node < tree.end[common])) common = tree.parent[common];
-      zoomTo(common, true);
-    }
-    scrollTo(tree.depth[node]);
-    showStatus(statusOf(node));
-    redraw();
-  }
-
-  function walk(direction) {
-    if (!tree.n) return;
-    if (state.cursor < 0) return setCursor(state.zoom);
-    const node = state.cursor;
-    if (direction === "out") return setCursor(tree.parent[node]);
-    if (direction === "in") {
-      const below = tree.children[node];
-      return below && setCursor(below.reduce((best, child) => (tree.total[child] > tree.total[best] ? child : best)));
-    }
-    const level = tree.levels[tree.depth[node]], step = direction === "left" ? -1 : 1;
-    const next = level[lowerBound(level, tree.x[node]) + step];
-    if (next !== undefined && next >= state.zoom && next < tree.end[state.zoom]) setCursor(next);
-  }
+  const LETTERS = {
+    n: () => nextMatch(1), N: () => nextMatch(-1), r: reset, s: sandwich, "?": () => byId("keys").click(),
+    c: () => byId("copy-name").click(), C: () => byId("copy-stack").click(), t: () => byId("theme").click(),
+    m: () => byId("merge").click(), k: () => byId("kernel").click(), v: () => byId("invert").click(),
+    i: () => byId("icicle").click(), l: () => byId("heavy").click(), f: () => byId("table").click(),
+  };
 
   function onKey(event) {
-    const inSearch = event.target === byId("search");
-    const key = event.key;
+    const { key, target } = event, inSearch = target === byId("search"), isOnControl = target.closest("button, #functions");
+    const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
     if ((key === "f" && (event.ctrlKey || event.metaKey)) || (key === "/" && !inSearch)) {
       byId("search").focus();
       byId("search").select();
     } else if (inSearch) {
       if (key === "Enter") nextMatch(event.shiftKey ? -1 : 1);
       else if (key === "Escape") {
-        byId("search").value = "";
-        search();
-        chart.focus();
+        setTerm("");
+        chartElement.focus();
       } else return;
-    } else if (event.ctrlKey || event.metaKey || event.altKey) {
-      return;
-    } else if (key === "Escape") {
-      if (byId("search").value && state.zoom === 0) {
-        byId("search").value = "";
-        search();
-      } else reset();
-    } else if (key === "Home") reset();
+    } else if (hasModifier) return;
+    else if (key === "Escape" && view.term && view.zoom === 0) setTerm("");
+    else if (key === "Escape" || key === "Home") reset();
     else if (key === "Backspace") zoomBack();
-    else if (key === "Enter" && event.target === chart) zoomTo(state.cursor, true);
-    else if (key === "ArrowUp") walk(state.icicle ? "out" : "in");
-    else if (key === "ArrowDown") walk(state.icicle ? "in" : "out");
-    else if (key === "ArrowLeft") walk("left");
-    else if (key === "ArrowRight") walk("right");
-    else if (key === "n") nextMatch(1);
-    else if (key === "N") nextMatch(-1);
-    else if (key === "r") reset();
-    else if (key === "m") byId("merge").click();
-    else if (key === "i") byId("icicle").click();
-    else if (key === "l") byId("heavy").click();
-    else if (key === "t") byId("theme").click();
-    else if (key === "?") byId("keys").click();
+    else if (key === "Enter" && !isOnControl) zoomTo(selected());
+    else if (key.startsWith("Arrow")) walk(key);
+    else if (key === "ContextMenu" || (key === "F10" && event.shiftKey)) openMenu(...chart.pointOf(selected()));
+    else if (LETTERS[key]) LETTERS[key]();
     else return;
     event.preventDefault();
   }
 
   // --- the page ---
 
+  /* Fits the canvas into the window, and saves the state, which everything that calls this has changed. */
   function relayout() {
-    const fromRoot = state.fromRoot;
-    measure();
-    chart.scrollTop = state.icicle ? fromRoot : extentHeight() - height - fromRoot;
-    redraw();
-  }
-
-  function toRoot() {
-    state.fromRoot = 0;
-    relayout();
-  }
-
-  /* Merges processes with the same name or separates them. Keeps the zoom where the path exists. */
-  function setMerge(merge) {
-    const path = FlameTree.pathTo(tree, state.zoom);
-    state.merge = merge;
-    tree = merge ? trees.merged : trees.single;
-    state.history = [];
-    state.cursor = -1;
-    state.zoom = Math.max(FlameTree.follow(tree, path), 0);
-    state.deepest = FlameTree.deepestBelow(tree, state.zoom);
-    layOut();
-    search();
-    showCrumbs();
-    defaultStatus();
-  }
-
-  function prepareMerge() {
-    const merged = FlameTree.merge(profile.nodes, nFunctions);
-    byId("merge").hidden = merged.count.length === tree.n;
-    if (byId("merge").hidden) return;
-    trees.merged = FlameTree.build(merged.nodes, merged.count);
-    tree = trees.merged;
-    state.merge = true;
+    chart.fit();
+    save();
   }
 
   function setTheme(choice) {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    isDark = choice === "dark" || (choice === "auto" && dark);
-    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+    view.isDark = choice === "dark" || (choice === "auto" && dark);
+    document.documentElement.dataset.theme = view.isDark ? "dark" : "light";
     byId("theme").textContent = "Theme: " + choice;
     byId("theme").dataset.choice = choice;
-    colorOfFunction.clear();
+    chart.forgetColors();
     showLegend();
-    redraw();
+    chart.redraw();
   }
 
   function showLegend() {
-    const words = { user: "user", kernel: "kernel", inline: "inlined", jit: "generated (JIT)", process: "process", thread: "thread",
-                    marker: "unknown" };
-    const present = new Set();
-    for (let i = 0; i < nFunctions; i++) present.add(lookOf(i));
+    const words = { user: "user", kernel: "kernel", inline: "inlined", jit: "generated (JIT)", wait: "off the CPU",
+                    process: "process", thread: "thread", marker: "unknown" };
+    const present = new Set(names.map((_, f) => view.lookOf(f)));
+    if (profile.waits.length) present.add("wait");
     byId("legend").replaceChildren();
     for (const kind of Object.keys(words)) {
       if (!present.has(kind)) continue;
       const item = document.createElement("li"), swatch = document.createElement("i");
-      swatch.style.background = colorOfKind(kind, 0.4);
+      swatch.style.background = chart.colorOfKind(kind, 0.4);
       item.append(swatch, words[kind]);
       byId("legend").append(item);
     }
   }
 
-  function toggle(id, member, then) {
-    byId(id).setAttribute("aria-pressed", String(state[member]));
-    byId(id).addEventListener("click", () => {
-      state[member] = !state[member];
-      byId(id).setAttribute("aria-pressed", String(state[member]));
-      then();
-    });
-  }
+  const SWITCHES = { "match-case": "matchCase", merge: "merge", kernel: "hideKernel", invert: "invert", icicle: "icicle",
+                     heavy: "heavy", table: "table" };
 
-  function start() {
-    byId("title").textContent = profile.title;
-    byId("subtitle").textContent = profile.subtitle || "";
-    chart.setAttribute("aria-label", `Flame graph of ${profile.title}: ${grouped(whole())} ${profile.weight} in ` +
-      `${grouped(Math.max(profile.nodes.length / 3 - 1, 0))} places. Arrow keys walk, Enter zooms, Home shows everything.`);
-    classifyFunctions();
-    prepareMerge();
-    state.deepest = FlameTree.deepestBelow(tree, 0);
-    layOut();
-    toggle("merge", "merge", () => setMerge(state.merge));
-    toggle("icicle", "icicle", toRoot);
-    toggle("heavy", "heavy", () => {
-      layOut();
-      redraw();
-    });
-    toggle("ignore-case", "ignoreCase", search);
-    byId("search").addEventListener("input", search);
+  function connectButtons() {
+    for (const [id, member] of Object.entries(SWITCHES)) byId(id).addEventListener("click", () => change(member, !view[member]));
+    byId("search").addEventListener("input", () => setTerm(byId("search").value));
+    byId("previous").addEventListener("click", () => nextMatch(-1));
+    byId("next").addEventListener("click", () => nextMatch(1));
     byId("reset").addEventListener("click", reset);
     byId("back").addEventListener("click", zoomBack);
     byId("keys").addEventListener("click", () => {
@@ -645,21 +499,24 @@
     byId("theme").addEventListener("click", () =>
       setTheme({ auto: "light", light: "dark", dark: "auto" }[byId("theme").dataset.choice]));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTheme(byId("theme").dataset.choice));
+  }
+
+  function connectPointer() {
+    const nodeOf = ({ node, cloud }) => (cloud ? view.tree.parent[view.tree.rows[cloud.row].nodes[cloud.first]] : node);
     canvas.addEventListener("click", (event) => {
-      const found = hit(event.clientX, event.clientY);
+      const found = chart.hit(event.clientX, event.clientY);
       if (!found) return;
-      const node = found.cloud ? tree.parent[tree.levels[found.cloud.depth][found.cloud.first]] : found.node;
-      state.cursor = -1;
-      zoomTo(node, true);
+      view.cursor = -1;
+      zoomTo(nodeOf(found));
     });
     canvas.addEventListener("pointermove", (event) => {
-      const found = hit(event.clientX, event.clientY);
+      const found = chart.hit(event.clientX, event.clientY);
       canvas.style.cursor = found ? "pointer" : "default";
       if (!found) {
         tip.hidden = true;
         return defaultStatus();
       }
-      if (event.pointerType !== "touch")
+      if (event.pointerType !== "touch" && menu.hidden)
         showTip(found.cloud ? [fogText(found.cloud), "too narrow to show; zoom in"] : describe(found.node), event.clientX, event.clientY);
       showStatus(found.cloud ? fogText(found.cloud) : statusOf(found.node));
     });
@@ -667,17 +524,50 @@
       tip.hidden = true;
       defaultStatus();
     });
-    chart.addEventListener("scroll", () => {
-      tip.hidden = true;
-      state.fromRoot = state.icicle ? chart.scrollTop : Math.max(extentHeight() - height - chart.scrollTop, 0);
-      redraw();
+    canvas.addEventListener("contextmenu", (event) => {
+      const found = chart.hit(event.clientX, event.clientY);
+      if (!found) return;
+      event.preventDefault();
+      setCursor(nodeOf(found));
+      openMenu(event.clientX, event.clientY);
     });
+    byId("functions").addEventListener("contextmenu", (event) => {
+      const button = event.target.closest("[data-function]");
+      if (!button || view.sandwich >= 0) return;
+      event.preventDefault();
+      pick(Number(button.dataset.function));
+      openMenu(event.clientX, event.clientY);
+    });
+    chartElement.addEventListener("scroll", () => {
+      tip.hidden = true;
+    });
+    document.addEventListener("pointerdown", (event) => menu.contains(event.target) || closeMenu());
+    menu.addEventListener("keydown", onMenuKey);
     document.addEventListener("keydown", onKey);
-    new ResizeObserver(relayout).observe(chart);
+    document.addEventListener("copy", (event) => {
+      const isOwn = toCopy === null && (event.target.closest("input") || !getSelection().isCollapsed);
+      if (isOwn || !view.whole()) return;
+      event.clipboardData.setData("text/plain", toCopy === null ? nameOf(selected()) : toCopy);
+      event.preventDefault();
+    });
+  }
+
+  function start() {
+    byId("title").textContent = profile.title;
+    byId("subtitle").textContent = profile.subtitle || "";
+    chartElement.setAttribute("aria-label", `Flame graph: ${profile.title}; ${FlameText.weight(profile, view.whole())} in ` +
+      `${counted(Math.max(whole.n - 1, 0), "places")}. Arrow keys walk, Enter zooms, Home shows everything.`);
+    byId("merge").hidden = shapedTree().n === whole.n;
+    if (byId("merge").hidden) view.merge = defaults.merge = false;
+    byId("kernel").hidden = !isKernel.includes(true);
+    showActions();
+    connectButtons();
+    connectPointer();
+    load();
     setTheme("auto");
-    showCrumbs();
-    toRoot();
-    defaultStatus();
+    addEventListener("hashchange", load);
+    new ResizeObserver(relayout).observe(chartElement);
+    chartElement.focus({ preventScroll: true });
   }
 
   start();

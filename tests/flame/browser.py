@@ -18,7 +18,7 @@ FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-
 TIMEOUT = 60  # seconds for one answer, on a busy machine
 
 KEYS = {'Enter': 13, 'Backspace': 8, 'Escape': 27, 'Home': 36, 'ArrowUp': 38, 'ArrowDown': 40,
-        'ArrowLeft': 37, 'ArrowRight': 39, '/': 191, 'f': 70, 'i': 73, 'm': 77, 'n': 78, 'r': 82}
+        'ArrowLeft': 37, 'ArrowRight': 39, 'ContextMenu': 93, '/': 191, 'f': 70, 'i': 73, 'm': 77, 'n': 78, 'r': 82}
 
 
 def find():
@@ -93,12 +93,12 @@ class Browser:
                     return self.events.pop(i)['params']
             self.events.append(self._message())
 
-    def open(self, path, width=1280, height=800, scale=1, dark=False, phone=False):
-        return Page(self, path, width, height, scale, dark, phone)
+    def open(self, path, width=1280, height=800, scale=1, dark=False, phone=False, fragment=''):
+        return Page(self, pathlib.Path(path).resolve().as_uri() + fragment, width, height, scale, dark, phone)
 
 
 class Page:
-    def __init__(self, browser, path, width, height, scale, dark, phone):
+    def __init__(self, browser, url, width, height, scale, dark, phone):
         self.browser = browser
         target = browser.call('Target.createTarget', url='about:blank')['targetId']
         self.session = browser.call('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
@@ -111,7 +111,7 @@ class Page:
         self.call('Emulation.setEmulatedMedia',
                   features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
         browser.events.clear()
-        self.call('Page.navigate', url=pathlib.Path(path).resolve().as_uri())
+        self.call('Page.navigate', url=url)
         browser.wait_for('Page.loadEventFired')
 
     def call(self, method, **params):
@@ -130,16 +130,18 @@ class Page:
     def move(self, x, y):
         self.call('Input.dispatchMouseEvent', type='mouseMoved', x=x, y=y)
 
-    def click(self, x, y):
+    def click(self, x, y, button='left'):
         self.move(x, y)
         for kind in ('mousePressed', 'mouseReleased'):
-            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
+            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button=button, clickCount=1)
 
     def key(self, key, ctrl=False):
         for kind in ('keyDown', 'keyUp'):
             params = dict(type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS.get(key, 0), modifiers=2 if ctrl else 0)
             if kind == 'keyDown' and len(key) == 1 and not ctrl:
                 params['text'] = key
+            if kind == 'keyDown' and key == 'Enter':
+                params['text'] = '\r'
             self.call('Input.dispatchKeyEvent', **params)
 
     def type(self, text):

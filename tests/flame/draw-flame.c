@@ -4,8 +4,9 @@
  *
  * usage: draw-flame svg|html|text [TITLE [SUBTITLE [COLORS [icicle]]]] < rows
  *
- * A row: DEPTH TAB TOTAL TAB KIND TAB BINARY TAB NAME [TAB FILE TAB LINE], with \n, \t and \xHH in the name, parents
- * first. */
+ * A row: DEPTH TAB TOTAL TAB KIND TAB BINARY TAB NAME [TAB FILE TAB LINE], with \n, \t and
+ * \xHH in the name, parents first. The kind "wait" is a function of the kernel off the CPU;
+ * with such rows, weights are ns of wall time. */
 
 #include "flame/layout.h"
 
@@ -22,6 +23,7 @@ static const Column columns[] = {
   { "total", "TOTAL", COLUMN_COUNT },
   { "file", "FILE", COLUMN_TEXT },
   { "line", "LINE", COLUMN_NUMBER },
+  { "off-cpu", "OFF CPU", COLUMN_BOOL },
 };
 
 static const char *
@@ -55,7 +57,13 @@ add_row (Rows *rows, GArray *open, char *line)
   Cell *cells = sysprof_rows_add_child (rows, parent);
 
   cells[4].count = strtoull (parts[1], NULL, 10);
-  cells[2].text = sysprof_rows_dup (rows, parts[2]);
+  cells[7].flag = strcmp (parts[2], "wait") == 0;
+  cells[2].text = cells[7].flag ? "kernel" : sysprof_rows_dup (rows, parts[2]);
+  if (cells[7].flag)
+    {
+      rows->weight_name = "wall";
+      rows->weight_unit = "ns";
+    }
   cells[1].text = sysprof_rows_dup (rows, parts[3]);
   cells[0].text = dup_unescaped (rows, parts[4]);
   if (parts[5] != NULL && parts[6] != NULL)

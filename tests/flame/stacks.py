@@ -14,8 +14,8 @@ class Profile:
         """`pid` tells processes of one name apart."""
         frames = []
         for name in names:
-            kind = 'kernel' if name.endswith('_[k]') else 'user'
-            frames.append((name.removesuffix('_[k]'), kind, '[kernel]' if kind == 'kernel' else binary))
+            kind = {'_[k]': 'kernel', '_[w]': 'wait'}.get(name[-4:], 'user')
+            frames.append((name if kind == 'user' else name[:-4], kind, binary if kind == 'user' else '[kernel]'))
         frames[0] = (frames[0][0], 'process', '', pid)
         self.stacks.append((frames, weight))
         return self

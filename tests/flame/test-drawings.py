@@ -27,7 +27,7 @@ def frames_of(svg):
         if group.get('class') != 'frame':
             continue
         rect = group.find(SVG + 'rect')
-        title = re.fullmatch(r'(.*) \(([\d,]+) samples, (\d+\.\d\d)%\)', group.find(SVG + 'title').text, re.S)
+        title = re.fullmatch(r'(.*) \(([\d,]+) samples?, (\d+\.\d\d)%\)', group.find(SVG + 'title').text, re.S)
         found.append((title[1], int(title[2].replace(',', '')), float(title[3]),
                       *(float(rect.get(key)) for key in ('x', 'width', 'y'))))
     return found
@@ -76,6 +76,19 @@ class Drawings(unittest.TestCase):
             for b in frames:
                 if a is not b and a[5] == b[5]:
                     self.assertTrue(a[3] + a[4] <= b[3] + 0.01 or b[3] + b[4] <= a[3] + 0.01, 'no overlap')
+
+    def test_svg_leaves_out_what_nobody_can_see(self):
+        profile = stacks.Profile().add(['app', 'wide'], 99990).add(['app', 'visible'], 9).add(['app', 'invisible'], 1)
+        self.assertEqual({frame[0] for frame in frames_of(draw(profile, 'svg'))}, {'All Processes', 'app', 'wide', 'visible'})
+        profile = stacks.large(5000)
+        svg = draw(profile, 'svg')
+        self.assertGreater(len(profile.rows().splitlines()), 30000)
+        self.assertLess(len(svg), 2000000)
+        self.assertGreater(len(frames_of(svg)), 1000)
+
+    def test_svg_truncates_names_with_an_ellipsis(self):
+        svg = draw(stacks.Profile().add(['app', 'a_function_with_a_long_name'], 1).add(['app', 'b'], 9), 'svg').decode()
+        self.assertEqual(re.findall('>(a_function[^<]*)</text>', svg), ['a_function_wit\u2026'])
 
     def test_svg_thousands(self):
         svg = draw(stacks.Profile().add(['app', 'f'], 1234567), 'svg').decode()

@@ -78,10 +78,10 @@ class FlamePage(browser.Case):
         page = self.open(profile)
         self.search(page, 'beta')
         share = profile.share_matching(lambda name: 'beta' in name.lower())
-        self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share)
+        self.assertEqual(self.matched(page), '2 functions, %.2f %%' % share)
         self.assertEqual(share, 40)
-        page.click_on('document.getElementById("ignore-case")')
-        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        page.click_on('document.getElementById("match-case")')
+        self.assertEqual(self.matched(page), '1 function, 30.00 %')
         page.key('f', ctrl=True)
         self.assertEqual(page.js('document.activeElement.id'), 'search')
         page.key('Escape')
@@ -115,16 +115,17 @@ class FlamePage(browser.Case):
         page = self.open(profile)
         before = self.color_at(page, 2, 0.5)
         self.search(page, 'f10')
-        self.assertEqual(self.matched(page), 'Matched: 5.00 %')
+        self.assertEqual(self.matched(page), '1,000 functions, 5.00 %')
         self.assertEqual(self.color_at(page, 2, 0.525), [0xb5, 0x17, 0x9e])
         self.assertNotEqual(self.color_at(page, 2, 0.3), [0xb5, 0x17, 0x9e])
         self.assertNotEqual(self.color_at(page, 2, 0.3), before)
 
     def test_search_takes_text_before_expressions(self):
         page = self.open(stacks.small().add(['app', 'main', '[lib+0x10]'], 1000))
-        for term, share in (('[lib+0x10]', 50), ('^alp|vfs', 30), ('(', 0), ('main', 100), ('^main$', 100), ('^MAIN$', 100)):
+        for term, found in (('[lib+0x10]', '1 function, 50.00 %'), ('^alp|vfs', '2 functions, 30.00 %'), ('(', 'No matches'),
+                            ('main', '1 function, 100.00 %'), ('^main$', '1 function, 100.00 %'), ('^MAIN$', '1 function, 100.00 %')):
             self.search(page, term)
-            self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share, term)
+            self.assertEqual(self.matched(page), found, term)
 
     def test_kinds_and_contrast(self):
         """Kinds differ in hue, and every name can be read (WCAG: 4.5 to 1), in both themes."""
@@ -166,9 +167,9 @@ class FlamePage(browser.Case):
         page.move(*self.place(page, 1, 0.2))
         self.assertIn('300 samples', self.status(page))
         self.search(page, 'parse')
-        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        self.assertEqual(self.matched(page), '1 function, 30.00 %')
         page.click_on('document.getElementById("merge")')
-        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        self.assertEqual(self.matched(page), '1 function, 30.00 %')
         self.assertTrue(self.open(stacks.small()).js('document.getElementById("merge").hidden'), 'there is nothing to merge')
 
     def test_the_root_stays_in_sight(self):
@@ -225,6 +226,209 @@ class FlamePage(browser.Case):
         page.key('Backspace')
         self.assertEqual(self.crumbs(page), [])
 
+    def test_arrows_need_no_click_first(self):
+        page = self.open(stacks.small())
+        page.key('ArrowUp')
+        page.key('ArrowUp')
+        self.assertTrue(self.status(page).startswith('app'), self.status(page))
+
+    def position(self, page):
+        return page.js('document.getElementById("position").textContent')
+
+    def test_matches_are_visited_heaviest_first(self):
+        page = self.open(stacks.small().add(['app', 'tiny_beta'], 1))
+        self.search(page, 'beta')
+        self.assertEqual(self.matched(page), '3 functions, 40.06 %')
+        seen = []
+        for press in (lambda: page.key('Enter'), *[lambda: page.click_on('document.getElementById("next")')] * 3,
+                      lambda: page.click_on('document.getElementById("previous")')):
+            press()
+            seen.append((self.position(page), self.status(page).split(' (')[0]))
+        self.assertEqual(seen, [('1/4', 'beta'), ('2/4', 'beta'), ('3/4', 'Beta'), ('4/4', 'tiny_beta'), ('3/4', 'Beta')])
+        self.search(page, 'nowhere')
+        self.assertEqual(self.matched(page), 'No matches')
+        self.assertTrue(page.js('document.getElementById("next").disabled'))
+
+    def test_a_narrow_match_is_zoomed_to(self):
+        profile = stacks.Profile().add(['app', 'wide'], 1000000).add(['app', 'narrow', 'inner'], 100)
+        page = self.open(profile)
+        self.search(page, 'narrow')
+        page.key('Enter')
+        self.assertEqual(self.crumbs(page)[-1], 'narrow')
+
+    def test_hide_kernel(self):
+        page = self.open(stacks.small().add(['app', 'main', 'irq_[k]', 'callback'], 1000))
+        page.js('document.activeElement.blur()')
+        page.key('k')
+        self.search(page, 'read')
+        page.key('Enter')
+        self.assertIn('read (app): 200 samples, 10.00\u00a0%, self 10.00', self.status(page))
+        self.assertEqual(self.matched(page), '1 function, 10.00 %', 'not vfs_read')
+        self.search(page, 'callback')
+        page.key('Enter')
+        page.js('document.getElementById("chart").focus()')
+        page.key('ArrowDown')
+        self.assertTrue(self.status(page).startswith('main'), self.status(page))
+
+    def test_inverted(self):
+        """By hand: alpha 400, beta 300, vfs_read 200 and Beta 100 are innermost; beta was called by main and by helper."""
+        page = self.open(stacks.small())
+        page.key('v')
+        seen = []
+        for key in ('ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp', 'ArrowRight', 'ArrowUp'):
+            page.key(key)
+            seen.append(self.status(page).replace('\u00a0', ' '))
+        self.assertEqual(seen, ['All Processes: 1,000 samples, 100.00 %', 'alpha (app): 400 samples, 40.00 %', 'beta (app): 300 samples, 30.00 %',
+                                'helper (app): 200 samples, 20.00 %', 'main (app): 100 samples, 10.00 %', 'app: 100 samples, 10.00 %'])
+
+    def sandwich(self, page, term):
+        self.search(page, term)
+        page.key('Enter')
+        page.js('document.getElementById("chart").focus()')
+        page.key('s')
+        page.frame()
+
+    def test_sandwich(self):
+        """Callers above the function, callees below it; where it calls itself, it counts once."""
+        profile = stacks.small().add(['sh', 'other', 'beta', 'helper'], 100)
+        page = self.open(profile)
+        self.sandwich(page, '^beta$')
+        self.assertEqual([text.lstrip('\u203a\u00a0') for text in self.crumbs(page)], ['Whole graph', 'Callers above, callees below: beta'])
+        self.assertIn('beta (app): 400 samples, 36.36', self.status(page))
+        seen = []
+        for key in ('ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp'):
+            page.key(key)
+            seen.append(self.status(page).split(',')[0].replace(' (app)', ''))
+        self.assertEqual(seen, ['beta: 400 samples', 'main: 300 samples', 'other: 100 samples', 'sh: 100 samples', 'other: 100 samples',
+                                'beta: 400 samples', 'helper: 300 samples', 'beta: 200 samples', 'beta: 200 samples', 'helper: 300 samples'])
+        heights = []
+        for name in ('main', 'beta', 'helper'):
+            heights.append(page.js(f"""(() => {{ const box = document.getElementById("canvas").getBoundingClientRect();
+              for (let y = box.top + 1; y < box.bottom; y += 3) {{
+                canvas.dispatchEvent(new PointerEvent("pointermove", {{ clientX: box.left + 5, clientY: y, bubbles: true }}));
+                const tip = document.getElementById("tip");
+                if (!tip.hidden && tip.firstChild.textContent === "{name}") return y;
+              }} }})()"""))
+        self.assertEqual(heights, sorted(heights))
+
+    def test_sandwich_is_left_again(self):
+        for leave in (lambda page: page.key('Backspace'), lambda page: page.key('r'),
+                      lambda page: page.click_on('document.querySelector("#crumbs button")')):
+            page = self.open(stacks.small())
+            self.sandwich(page, 'helper')
+            self.assertEqual(len(self.crumbs(page)), 2)
+            leave(page)
+            self.assertEqual(self.crumbs(page), [])
+
+    def picture(self, page):
+        page.frame()
+        return page.js('document.getElementById("canvas").toDataURL()')
+
+    def test_an_address_opens_the_same_picture(self):
+        profile = stacks.small().add(['app', 'main', 'alpha'], 70, pid=7)
+        page = self.open(profile)
+        steps = [lambda: page.key('k'), lambda: page.key('m'), lambda: page.key('i'), lambda: page.key('l'),
+                 lambda: self.search(page, 'b+eta'), lambda: page.key('Escape'), lambda: self.search(page, 'beta'), lambda: page.key('Enter'),
+                 lambda: page.js('document.getElementById("chart").focus()'), lambda: page.key('Enter'), lambda: page.key('f'),
+                 lambda: page.key('s'), lambda: page.key('ArrowUp'), lambda: page.key('ArrowUp'), lambda: page.key('Enter'),
+                 lambda: page.key('r'), lambda: page.key('v')]
+        seen = set()
+        for step in steps:
+            step()
+            page.js('document.getElementById("chart").focus()') if page.js('document.activeElement.id') != 'search' else None
+            picture, fragment = self.picture(page), page.js('location.hash')
+            seen.add(fragment)
+            again = self.browser.open(pathlib.Path(self.folder.name) / 'page.html', fragment=fragment)
+            self.assertEqual(self.picture(again), picture, fragment)
+            self.assertEqual(again.js('document.getElementById("functions").innerText'),
+                             page.js('document.getElementById("functions").innerText'), fragment)
+            again.call('Page.close')
+            page.call('Page.bringToFront')
+        self.assertGreater(len(seen), 10)
+        page.js('new Promise((done) => { addEventListener("hashchange", () => done()); location.hash = "#search=alpha&zoom=99999999"; })')
+        self.assertEqual(self.matched(page), '1 function, 43.93 %')
+        self.assertEqual(self.crumbs(page), [])
+
+    def test_table_of_functions(self):
+        page = self.open(stacks.small())
+        page.click_on('document.getElementById("table")')
+        text = page.js('[...document.querySelectorAll("#functions tbody tr")].map((r) => [...r.cells].map((c) => c.textContent).join(" "))')
+        self.assertEqual([row.replace('\u00a0', ' ') for row in text],
+                         ['alpha 40040.00 % 40040.00 %', 'beta 30030.00 % 30030.00 %', 'vfs_read 20020.00 % 20020.00 %',
+                          'Beta 10010.00 % 10010.00 %', 'main 00.00 % 1,000100.00 %', 'helper 00.00 % 20020.00 %',
+                          'read 00.00 % 20020.00 %', 'do_syscall_64 00.00 % 20020.00 %'])
+        names = '[...document.querySelectorAll("#functions tbody button")].map((b) => b.textContent)'
+        page.click_on('document.querySelector("[data-sort=total] button")')
+        self.assertEqual(page.js(names)[:3], ['main', 'alpha', 'beta'])
+        page.click_on('document.querySelector("[data-sort=name] button")')
+        self.assertEqual(page.js(names)[:3], ['Beta', 'alpha', 'beta'])
+        self.assertEqual(page.js('document.querySelector("[data-sort=name]").ariaSort'), 'ascending')
+        self.search(page, 'be')
+        self.assertEqual(page.js(names), ['Beta', 'beta'])
+        page.js('document.querySelector("#functions tbody button").focus()')
+        page.key('ArrowDown')
+        page.key('Enter')
+        self.assertTrue(self.status(page).startswith('beta (app): 300 samples'), self.status(page))
+        page.js('document.getElementById("chart").focus()')
+        page.key('s')
+        page.click_on('document.querySelectorAll("#functions tbody button")[0]')
+        self.assertIn('Beta', self.crumbs(page)[-1], 'another function in the sandwich')
+
+    def test_copy(self):
+        page = self.open(stacks.small())
+        page.js('document.addEventListener("copy", (event) => { window.copied = event.clipboardData.getData("text/plain"); })')
+        self.search(page, '^beta$')
+        page.key('Enter')
+        page.key('Enter')
+        page.click_on('document.getElementById("copy-name")')
+        self.assertEqual(page.js('copied'), 'beta')
+        self.assertEqual(self.status(page), 'Copied the name.')
+        page.js('document.getElementById("chart").focus()')
+        page.key('C')
+        self.assertEqual(page.js('copied'), 'beta\nhelper\nbeta\nmain\napp')
+        page.key('v')
+        page.key('ArrowUp')
+        page.key('ArrowUp')
+        page.key('ArrowUp')
+        page.key('C')
+        self.assertEqual(page.js('copied'), 'alpha\nmain', 'innermost first, as always')
+
+    def test_menu(self):
+        page = self.open(stacks.small())
+        items = '[...document.querySelectorAll("#menu:not([hidden]) [role=menuitem]")].map((item) => item.firstChild.textContent)'
+        self.assertEqual(page.js(items), [])
+        page.click(*self.place(page, 3, 0.3), button='right')
+        self.assertEqual(page.js(items), ['Zoom in', 'Callers and callees', 'Search this name', 'Copy name', 'Copy stack'])
+        page.key('ArrowDown')
+        page.key('ArrowDown')
+        page.key('Enter')
+        self.assertEqual((page.js(items), self.matched(page)), ([], '1 function, 40.00 %'))
+        page.key('ContextMenu')
+        page.key('Enter')
+        self.assertEqual(self.crumbs(page)[-1], 'alpha')
+        page.key('ContextMenu')
+        page.key('Escape')
+        self.assertEqual((page.js(items), self.crumbs(page)[-1]), ([], 'alpha'))
+
+    def test_waits_and_durations(self):
+        second = 1000000000
+        profile = (stacks.Profile().add(['app', 'main', 'work'], 2 * second).add(['app', 'main', 'write', 'vfs_write_[k]'], second // 2)
+                   .add(['app', 'main', 'read', 'schedule_[w]'], 6 * second + 1500000).add(['app', 'main', 'read', 'look_[w]'], 1234))
+        page = self.open(profile)
+        page.move(*self.place(page, 4, 0.3))
+        self.assertEqual(page.js('document.getElementById("tip").innerText').replace('\u00a0', ' ').splitlines(),
+                         ['schedule', '[kernel] \u00b7 kernel, off the CPU', 'total: 6.00 s, 70.59 %', 'self: 6.00 s, 70.59 %', 'of its caller: 100.00 %'])
+        self.assertEqual(page.js('[...document.querySelectorAll("#legend li")].map((item) => item.textContent)'),
+                         ['user', 'kernel', 'off the CPU', 'process'])
+        red, green, blue = self.color_at(page, 4, 0.5)
+        self.assertTrue(green > red and green > blue, (red, green, blue))
+        red, green, blue = self.color_at(page, 4, 0.97)
+        self.assertTrue(blue > red and blue > green, (red, green, blue))
+        page.js('document.getElementById("chart").focus()')
+        self.search(page, 'look')
+        page.key('Enter')
+        self.assertIn(': 1.23\u00a0us, ', self.status(page))
+
     def test_icicle_and_order(self):
         page = self.open(stacks.small())
         page.click_on('document.getElementById("heavy")')
@@ -256,7 +460,7 @@ class FlamePage(browser.Case):
         self.assertEqual(page.js('document.querySelectorAll("script").length'), 2)
         for term, share in (('<>&"\'\\;#', 300 / 1050), ('</script>', 200 / 1050), ('level999', 50 / 1050), ('LLLL', 100 / 1050)):
             self.search(page, term)
-            self.assertEqual(self.matched(page), 'Matched: %.2f %%' % (100 * share), term)
+            self.assertEqual(self.matched(page), '1 function, %.2f %%' % (100 * share), term)
 
     def test_deep_stacks_scroll(self):
         page = self.open(stacks.hostile())
@@ -297,7 +501,7 @@ class FlamePage(browser.Case):
         self.assertIsNotNone(fog)
         self.search(page, 'parse_3')
         share = profile.share_matching(lambda name: 'parse_3' in name)
-        self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share)
+        self.assertTrue(self.matched(page).endswith(' functions, %.2f %%' % share), self.matched(page))
 
     def test_phone(self):
         page = self.open(stacks.small(), width=360, height=740, scale=3, phone=True)

@@ -3,6 +3,7 @@
 """Clicks through the interactive SVG in a browser: alone, and twice on one page without CDATA."""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -99,25 +100,25 @@ class InteractiveSvg(browser.Case):
         picture = Picture(self.open(draw(profile), 'search.svg'))
         picture.answer_prompt('beta')
         picture.press('Search')
-        self.assertEqual(picture.matched(), 'Matched: %.2f%%' % profile.share_matching(lambda name: 'beta' in name))
-        self.assertEqual(picture.matched(), 'Matched: 30.00%')
-        picture.press('ic')
-        self.assertEqual(picture.matched(), 'Matched: 40.00%')
-        picture.press('ic')
-        self.assertEqual(picture.matched(), 'Matched: 30.00%')
+        self.assertEqual(picture.matched(), '2 functions, %.2f%%' % profile.share_matching(lambda name: 'beta' in name.lower()))
+        self.assertEqual(picture.matched(), '2 functions, 40.00%')
+        picture.press('Aa')
+        self.assertEqual(picture.matched(), '1 function, 30.00%')
+        picture.press('Aa')
+        self.assertEqual(picture.matched(), '2 functions, 40.00%')
         picture.zoom('beta')
-        self.assertEqual(picture.matched(), 'Matched: 30.00%')
+        self.assertEqual(picture.matched(), '2 functions, 40.00%')
         picture.press('Reset Search')
         self.assertEqual(picture.matched(), '')
 
     def test_search_takes_expressions_and_any_text(self):
         picture = Picture(self.open(draw(stacks.small()), 'expression.svg'))
-        for term, share in (('^al|vfs', '60.00'), ('(', '0.00'), ('main$', '100.00'), ('.', '100.00')):
+        for term, found in (('^alp|vfs', '2 functions, 60.00%'), ('(', 'No matches'), ('main$', '1 function, 100.00%'), ('^hel.er', '1 function, 20.00%')):
             picture.page.js('document.querySelector(".search").textContent === "Reset Search" '
                             '&& document.querySelector(".search").dispatchEvent(new MouseEvent("click", {bubbles: true}))')
             picture.answer_prompt(term)
             picture.press('Search')
-            self.assertEqual(picture.matched(), f'Matched: {share}%', term)
+            self.assertEqual(picture.matched(), found, term)
 
     def test_places_are_no_part_of_names(self):
         profile = stacks.small()
@@ -125,7 +126,7 @@ class InteractiveSvg(browser.Case):
         picture = Picture(self.open(draw(profile), 'places.svg'))
         picture.answer_prompt('beta')
         picture.press('Search')
-        self.assertEqual(picture.matched(), 'Matched: %.2f%%' % profile.share_matching(lambda name: 'beta' in name))
+        self.assertEqual(picture.matched(), '2 functions, %.2f%%' % profile.share_matching(lambda name: 'beta' in name.lower()))
         picture.press('Reset Search')
         picture.zoom('beta')
         self.assertEqual(picture.page.js(picture.frame('beta') + '.querySelector("text").textContent'), 'beta')
@@ -136,7 +137,7 @@ class InteractiveSvg(browser.Case):
         full = picture.width('All Processes')
         picture.answer_prompt('vfs')
         picture.page.key('f', ctrl=True)
-        self.assertEqual(picture.matched(), 'Matched: 20.00%')
+        self.assertEqual(picture.matched(), '1 function, 20.00%')
         picture.zoom('sh')
         picture.page.key('Escape')
         self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
@@ -149,14 +150,74 @@ class InteractiveSvg(browser.Case):
         picture.page.key('Enter')
         self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
         picture.answer_prompt('MAIN')
-        picture.page.js('document.querySelector(".ic").focus()')
+        picture.page.js('document.querySelector(".case").focus()')
         picture.page.key('Enter')
-        self.assertEqual(picture.page.js('document.querySelector(".ic").getAttribute("aria-pressed")'), 'true')
+        self.assertEqual(picture.page.js('document.querySelector(".case").getAttribute("aria-pressed")'), 'true')
         picture.page.js('document.querySelector(".search").focus()')
         picture.page.key('Enter')
-        self.assertEqual(picture.matched(), 'Matched: 100.00%')
+        self.assertEqual(picture.matched(), 'No matches')
         picture.page.key('i', ctrl=True)
-        self.assertEqual(picture.matched(), 'Matched: 0.00%')
+        self.assertEqual(picture.matched(), '1 function, 100.00%')
+
+    def details(self, picture):
+        return picture.page.js('document.querySelector(".details").textContent')
+
+    def test_arrows_walk_and_enter_zooms(self):
+        picture = Picture(self.open(draw(stacks.small()), 'arrows.svg'))
+        full = picture.width('All Processes')
+        for key, name in (('ArrowUp', 'All Processes'), ('ArrowUp', 'app'), ('ArrowUp', 'main'), ('ArrowUp', 'alpha'), ('ArrowRight', 'beta'),
+                          ('ArrowLeft', 'alpha'), ('ArrowDown', 'main'), ('ArrowRight', 'main'), ('ArrowUp', 'read')):
+            picture.page.key(key)
+            self.assertTrue(self.details(picture).startswith(f'Function: {name} ('), f'{key}: {self.details(picture)}')
+        picture.page.key('Enter')
+        self.assertAlmostEqual(picture.width('read'), full, delta=0.5)
+
+    def test_matches_are_visited_heaviest_first(self):
+        profile = stacks.small().add(['app', 'tiny_beta'], 1)
+        picture = Picture(self.open(draw(profile), 'next.svg'))
+        full = picture.width('All Processes')
+        picture.answer_prompt('beta')
+        picture.page.key('/')
+        for key, found in (('n', 'beta (300 '), ('n', 'beta (200 '), ('n', 'Beta (100 '), ('n', 'tiny_beta (1 '), ('n', 'beta (300 '),
+                           ('N', 'tiny_beta (1 ')):
+            picture.page.key(key)
+            self.assertTrue(self.details(picture).startswith('Function: ' + found), f'{key}: {self.details(picture)}')
+        self.assertAlmostEqual(picture.width('app'), full, delta=0.5, msg='as near as the narrow match needs')
+
+    def test_an_address_opens_the_same_picture(self):
+        page = self.open(draw(stacks.small()), 'address.svg')
+        picture = Picture(page)
+        full = picture.width('All Processes')
+        picture.answer_prompt('be+ta')
+        picture.press('Search')
+        picture.press('Aa')
+        picture.zoom('main')
+        fragment = page.js('location.hash')
+        again = Picture(self.browser.open(pathlib.Path(self.folder.name) / 'address.svg', fragment=fragment))
+        self.assertEqual(again.matched(), '1 function, 30.00%')
+        self.assertAlmostEqual(again.width('main'), full, delta=0.5)
+        self.assertEqual(again.width('sh'), 0)
+        page.js('new Promise((done) => { addEventListener("hashchange", () => done()); location.hash = ""; })')
+        self.assertEqual((picture.matched(), round(picture.width('main'))), ('', round(full * 0.8)))
+
+    def test_dark(self):
+        """Names can be read on every kind of frame (WCAG: 4.5 to 1)."""
+        def luminance(color):
+            parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        profile = stacks.Profile()
+        for i in range(40):
+            profile.add([f'process{i}', f'user{i}', f'kernel{i}_[k]'], 1)
+        page = self.open(draw(profile), 'dark.svg', dark=True)
+        numbers = r'.match(/[\d.]+/g).map(Number)'
+        paper = page.js('getComputedStyle(document.querySelector(".paper")).fill' + numbers)
+        text = page.js('getComputedStyle(document.querySelector(".details")).fill' + numbers)
+        self.assertLess(luminance(paper), 0.02)
+        for fill, opacity in page.js('[...document.querySelectorAll(".frame rect")].map((r) => getComputedStyle(r)).map((s) => '
+                                     f'[s.fill{numbers}, Number(s.fillOpacity)])'):
+            color = [opacity * c + (1 - opacity) * p for c, p in zip(fill, paper)]
+            self.assertGreaterEqual((luminance(text) + 0.05) / (luminance(color) + 0.05), 4.5, fill)
 
     def test_what_matches_is_painted(self):
         picture = Picture(self.open(draw(stacks.small()), 'paint.svg'))
@@ -247,9 +308,10 @@ class InteractiveSvg(browser.Case):
         page.js('document.querySelectorAll("svg")[1].scrollIntoView()')
         two.answer_prompt('BETA')
         two.press('Search')
-        self.assertEqual([p.matched() for p in (one, two, again)], ['', 'Matched: 0.00%', ''])
-        two.press('ic')
-        self.assertEqual([p.matched() for p in (one, two, again)], ['', 'Matched: 25.00%', ''])
+        self.assertEqual([p.matched() for p in (one, two, again)], ['', '1 function, 25.00%', ''])
+        two.press('Aa')
+        self.assertEqual([p.matched() for p in (one, two, again)], ['', 'No matches', ''])
+        self.assertEqual(page.js('location.hash'), '', 'the address is that of the page')
         two.zoom('beta')
         self.assertTrue(two.is_shown('Reset Zoom'))
         self.assertFalse(again.is_shown('Reset Zoom'))
@@ -269,11 +331,11 @@ class InteractiveSvg(browser.Case):
         self.assertEqual(page.js('document.querySelectorAll("script").length'), 1)
 
     def test_many_frames(self):
-        profile = stacks.large(500)
+        profile = stacks.large(100)
         picture = Picture(self.open(draw(profile), 'many.svg'))
         picture.answer_prompt('read')
         picture.press('Search')
-        shown = float(picture.matched().removeprefix('Matched: ').removesuffix('%'))
+        shown = float(re.fullmatch(r'\d+ functions, (.*)%', picture.matched())[1])
         self.assertAlmostEqual(shown, profile.share_matching(lambda name: 'read' in name), delta=0.01)
 
 
