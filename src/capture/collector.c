@@ -112,6 +112,14 @@ free_collector (Collector *self)
 }
 
 static void
+end_ring (Collector *self)
+{
+  /* An inherited ring still has its writer, in the parent. */
+  if (control_fd >= 0 && self->generation == get_generation ())
+    sysprof_ring_end (&self->ring);
+}
+
+static void
 end_thread (void *data)
 {
   Collector *self = data;
@@ -119,9 +127,7 @@ end_thread (void *data)
   if (self == &no_collector)
     return;
 
-  /* An inherited ring still has its writer, in the parent. */
-  if (control_fd >= 0 && self->generation == get_generation ())
-    sysprof_ring_end (&self->ring);
+  end_ring (self);
   free_collector (self);
 }
 
@@ -182,8 +188,15 @@ switch_off (void)
 /* When the code is unloaded, or the process exits, threads must not call into it at their end. */
 static void __attribute__ ((destructor)) forget_threads (void)
 {
-  if (__atomic_exchange_n (&state, STATE_OFF, __ATOMIC_RELAXED) == STATE_ON)
-    (void) pthread_key_delete (key); /* was created when the state became on */
+  Collector *self;
+
+  if (__atomic_exchange_n (&state, STATE_OFF, __ATOMIC_RELAXED) != STATE_ON)
+    return;
+
+  self = pthread_getspecific (key);
+  if (self != NULL && self != &no_collector)
+    end_ring (self);
+  (void) pthread_key_delete (key); /* was created when the state became on */
 }
 
 /* Maps the ring of a new collector. */

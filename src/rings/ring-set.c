@@ -16,11 +16,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
-#include <stdio.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #define BODY_PAGES  63 /* 252 KiB; collectors that wait for room need few pages */
 #define RINGS_MAX   4096
+#define TIDY_MIN    512     /* rings; with fewer, those of exited processes stay */
 #define NAMES_MAX   65536   /* counters, and names of addresses, of one ring */
 #define SHARED_MAX  1000000 /* counters of all rings */
 #define CHECK_EVERY 64      /* frames between two looks at the clock */
@@ -51,6 +52,7 @@ struct RingSet
   GHashTable *programs; /* pid → RingProgram */
   GArray *heap;         /* [HeapItem] rings with frames, the earliest first */
   uint8_t *frame;       /* [RING_FRAME_MAX] */
+  guint tidy_at;        /* number of rings at which those of exited processes are removed */
 };
 
 static void
@@ -81,6 +83,7 @@ sysprof_ring_set_new (SysprofCaptureWriter *writer, RingLateWriterFunc late_writ
   self->programs = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   self->heap = g_array_new (false, false, sizeof (HeapItem));
   self->frame = g_malloc (RING_FRAME_MAX);
+  self->tidy_at = TIDY_MIN;
   return self;
 }
 
@@ -204,6 +207,24 @@ sysprof_ring_set_add_memory (RingSet *self,
   g_ptr_array_add (self->rings, ring);
 }
 
+static bool
+has_exited (const RingProgram *program)
+{
+  return program->pid > 0 && kill (program->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Collectors of other versions do not end a ring when their process exits. A child may go on
+ * writing there, so these rings stay while they are few. */
+static void
+forget_exited (RingSet *self)
+{
+  (void) sysprof_ring_set_drain (self, INT64_MAX);
+  for (guint i = self->rings->len; i-- > 0;)
+    if (has_exited (((const ProgramRing *) g_ptr_array_index (self->rings, i))->program))
+      g_ptr_array_remove_index_fast (self->rings, i);
+  self->tidy_at = MAX (TIDY_MIN, 2 * self->rings->len);
+}
+
 int
 sysprof_ring_set_add (RingSet *self, pid_t pid)
 {
@@ -213,6 +234,8 @@ sysprof_ring_set_add (RingSet *self, pid_t pid)
   uint8_t *memory;
   ProgramRing *ring;
 
+  if (self->rings->len >= MIN (self->tidy_at, RINGS_MAX))
+    forget_exited (self);
   if (self->rings->len >= RINGS_MAX)
     {
       errno = EMFILE;

@@ -77,7 +77,8 @@ class Collector(unittest.TestCase):
         self.assertEqual([f['name'] for f in child.frames], ['child'])
         self.assertEqual(child.frames[0]['message'], str(child.frames[0]['pid']))
         self.assertNotEqual(child.frames[0]['pid'], process.pid)
-        self.assertFalse(parent.ended)
+        self.assertTrue(parent.ended)  # at its exit; the child ended by _exit()
+        self.assertFalse(child.ended)
 
     def test_nested_calls_are_dropped(self):
         recorder = Recorder()

@@ -9,6 +9,7 @@
 #include <glib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <sysprof-capture.h>
 #include <unistd.h>
 
@@ -299,6 +300,23 @@ test_counts_losses (Fixture *self, const void *data)
   g_assert_cmpuint (sysprof_ring_set_get_n_lost (self->rings), ==, 5);
 }
 
+static void
+test_forgets_many_rings_of_exited_processes (Fixture *self, const void *data)
+{
+  pid_t exited = fork ();
+  int status;
+
+  if (exited == 0)
+    _exit (0);
+  g_assert_cmpint (waitpid (exited, &status, 0), ==, exited);
+  for (unsigned i = 0; i < 3000; i++)
+    close (sysprof_ring_set_add (self->rings, exited));
+  g_assert_cmpuint (sysprof_ring_set_get_n (self->rings), <=, 512);
+  for (unsigned i = 0; i < 1000; i++)
+    close (sysprof_ring_set_add (self->rings, getpid ()));
+  g_assert_cmpuint (sysprof_ring_set_get_n (self->rings), >=, 1000 + N_RINGS);
+}
+
 static SysprofCaptureWriter *
 get_late_writer (void *data)
 {
@@ -342,6 +360,7 @@ main (int argc, char **argv)
     { "gives-up-broken-rings-only", test_gives_up_broken_rings_only },
     { "forgets-rings-that-ended", test_forgets_rings_that_ended },
     { "counts-losses", test_counts_losses },
+    { "forgets-many-rings-of-exited-processes", test_forgets_many_rings_of_exited_processes },
     { "separates-traces", test_separates_traces },
   };
 

@@ -16,7 +16,7 @@
 /* A program at full speed fills a ring in less than a millisecond; it then waits for a poll.
  * Our collector gives up after 100 ms. */
 #define MIN_INTERVAL (1 * NSEC_PER_MSEC)
-#define MAX_INTERVAL (16 * NSEC_PER_MSEC)
+#define MAX_INTERVAL (40 * NSEC_PER_MSEC)
 /* The perf rings must be drained, too. */
 #define MAX_POLL (4 * NSEC_PER_MSEC)
 
