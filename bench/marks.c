@@ -51,7 +51,7 @@ write_mark_without_time (void)
   sysprof_collector_mark (0, 0, "bench", "mark", message);
 }
 
-/* What cannot be avoided: the time, and the bytes of the frame in memory. */
+/* The floor: the time, and the bytes of the frame in memory. */
 static void
 copy_mark (void)
 {

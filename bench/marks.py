@@ -41,7 +41,7 @@ def main():
         arrived = {}
 
         def recorded(command, *words):
-            """What the program prints. Debian's recorder prints on standard output, too."""
+            """Returns the output of the program. Debian's recorder prints on standard output, too."""
             output = f'{directory}/output'
             script = f'exec "$@" >{output}'
             at = command.index('--') + 1

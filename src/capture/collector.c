@@ -77,7 +77,7 @@ static uint32_t *
 static uint32_t last_generation; /* atomic; children count on from their parent's */
 static uint32_t next_counter_id; /* atomic; 0 = none given out yet */
 
-/* What a thread has in place of a collector when it asked in vain. */
+/* A thread has this in place of a collector if its request failed. */
 static Collector no_collector;
 /* The thread is requesting a ring: calls from hooks of the functions that it uses for that
  * are dropped. */

@@ -92,7 +92,7 @@ add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap, bool keeps_
   return true;
 }
 
-/* Where there is no other name yet, and all are numbered as ours are. */
+/* True if the writer has no name yet, and all names are numbered as ours are. */
 static bool
 can_keep_addresses (Translation *self)
 {

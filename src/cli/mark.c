@@ -109,7 +109,7 @@ wait_for (pid_t pid)
 
   while (waitpid (pid, &status, 0) < 0)
     if (errno != EINTR)
-      return BY_SIGNAL << 8; /* somebody else has reaped it */
+      return BY_SIGNAL << 8; /* no process of ours */
 
   return status;
 }

@@ -213,8 +213,8 @@ has_exited (const RingProgram *program)
   return program->pid > 0 && kill (program->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Collectors of other versions do not end a ring when their process exits. A child may go on
- * writing there, so these rings stay while they are few. */
+/* Collectors of other versions do not end a ring when their process exits. A child of the process
+ * may still write to it, so these rings stay while they are few. */
 static void
 forget_exited (RingSet *self)
 {
@@ -340,7 +340,7 @@ get_item (RingSet *self, guint i)
   return &g_array_index (self->heap, HeapItem, i);
 }
 
-/* Moves an item down to its place. */
+/* Moves an item down until no item below it is earlier. */
 static void
 sift_down (RingSet *self, guint i)
 {

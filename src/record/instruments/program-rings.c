@@ -203,7 +203,7 @@ sysprof_program_rings_stop (SysprofInstrument *instrument, Pump *pump)
     sysprof_pump_remove_tick (pump, poll_tick, self);
   self->interval = 0;
 
-  /* Only what is there now: a program may go on writing. */
+  /* A program may still write; frames that come later are not part of the recording. */
   (void) sysprof_ring_set_drain (self->rings, INT64_MAX);
   add_losses (self);
   sysprof_ring_set_foreach_program (self->rings, report_program, pump);
