@@ -32,6 +32,7 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
   int fd = options->command != NULL ? STDERR_FILENO : STDOUT_FILENO;
   struct winsize size;
 
+  request->is_ascii = !g_get_charset (NULL);
   if (isatty (fd) && ioctl (fd, TIOCGWINSZ, &size) == 0)
     {
       request->terminal_width = size.ws_col;
@@ -50,6 +51,7 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
 
   request->use_color = FALSE;
+  request->is_ascii = FALSE;
   request->terminal_width = 0;
   if (render_view ("flame", format, request, flame->fd, error) &&
       sysprof_cli_output_close (flame, error) && sysprof_cli_output_commit (flame, error))

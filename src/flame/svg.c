@@ -22,7 +22,7 @@
 #define BUTTONS_WIDTH      130 /* px beside the heading */
 #define HEADING_LETTER     9   /* px, about the mean width */
 #define SUBTITLE_LETTER    7
-#define LEAST_WIDTH        0.1 /* px; nobody can see narrower frames, so they are omitted */
+#define LEAST_WIDTH        0.1 /* px; narrower frames are invisible, so they are omitted */
 /* Browsers become slow and files large with more frames; then the lightest are omitted. */
 #define FRAMES_TO_KEEP     8000
 #define LONGEST_TO_SHORTEN 4096 /* letters of a name */

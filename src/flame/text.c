@@ -26,6 +26,64 @@ column_of (const Flame *flame, uint64_t x, uint32_t width)
   return (uint32_t) ((double) x / (double) flame->total * width + 0.5);
 }
 
+/* --- colors --- */
+
+/* Nearest color of the cube of 256 colors: 6 levels per channel. */
+static unsigned
+cube_color (Color color)
+{
+  unsigned levels[] = { color.red, color.green, color.blue }, number = 0;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (levels); i++)
+    number = 6 * number + (levels[i] < 48 ? 0 : levels[i] < 115 ? 1 : (levels[i] - 35) / 40);
+  return 16 + number;
+}
+
+/* Number of the basic color with the same hue: 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6
+ * cyan, 7 white. */
+static unsigned
+basic_color (Color color)
+{
+  int least = MIN (MIN (color.red, color.green), color.blue);
+  int most = MAX (MAX (color.red, color.green), color.blue);
+  int middle = least + (most - least) / 2;
+
+  if (most - least < 20)
+    return 7;
+  return (color.red > middle ? 1 : 0) + (color.green > middle ? 2 : 0) +
+         (color.blue > middle ? 4 : 0);
+}
+
+static void
+begin_color (const Flame *flame, TextWriter *writer, Color color)
+{
+  unsigned basic = basic_color (color);
+
+  if (flame->request->terminal_colors == TERMINAL_TRUE_COLOR)
+    sysprof_text_writer_printf (writer, "\033[48;2;%u;%u;%um\033[38;2;0;0;0m", color.red,
+                                color.green, color.blue);
+  else if (flame->request->terminal_colors == TERMINAL_256_COLORS)
+    sysprof_text_writer_printf (writer, "\033[48;5;%u;38;5;16m", cube_color (color));
+  else /* black on red or blue cannot be read */
+    sysprof_text_writer_printf (writer, "\033[4%u;3%um", basic,
+                                basic == 1 || basic == 4 ? 7u : 0u);
+}
+
+/* For what is less important than the name before it. */
+static const char *
+dim_color (const Flame *flame)
+{
+  static const char *const dim[] = {
+    [TERMINAL_16_COLORS] = "",
+    [TERMINAL_256_COLORS] = "\033[38;5;240m",
+    [TERMINAL_TRUE_COLOR] = "\033[38;2;96;96;96m",
+  };
+
+  return flame->request->use_color ? dim[flame->request->terminal_colors] : "";
+}
+
+/* --- frames --- */
+
 /* Suffixes by the compiler are gray. */
 static void
 write_label (const Flame *flame, TextWriter *writer, const char *label)
@@ -34,7 +92,7 @@ write_label (const Flame *flame, TextWriter *writer, const char *label)
 
   sysprof_text_writer_bytes (writer, label, stem);
   if (label[stem])
-    sysprof_text_writer_printf (writer, "\033[38;2;96;96;96m%s", label + stem);
+    sysprof_text_writer_printf (writer, "%s%s", dim_color (flame), label + stem);
 }
 
 /* Writes the source location after a name if it fits, with a blank. Returns the number of
@@ -47,8 +105,7 @@ write_location (const Flame *flame, TextWriter *writer, uint32_t node, size_t ro
 
   if (location == NULL || columns >= room)
     return 0;
-  sysprof_text_writer_printf (writer, "  %s%s",
-                              flame->request->use_color ? "\033[38;2;96;96;96m" : "", location);
+  sysprof_text_writer_printf (writer, "  %s%s", dim_color (flame), location);
   return columns;
 }
 
@@ -63,12 +120,7 @@ write_frame (const Flame *flame, TextWriter *writer, uint32_t node, uint32_t wid
   const char *kind = sysprof_flame_look (flame, node);
 
   if (flame->request->use_color)
-    {
-      Color color = sysprof_flame_color (flame->request->colors, kind, line);
-
-      sysprof_text_writer_printf (writer, "\033[48;2;%u;%u;%um\033[38;2;0;0;0m", color.red,
-                                  color.green, color.blue);
-    }
+    begin_color (flame, writer, sysprof_flame_color (flame->request->colors, kind, line));
   sysprof_text_writer_puts (writer, "\342\224\202"); /* a vertical bar */
   write_label (flame, writer, label);
   columns +=
@@ -140,8 +192,8 @@ collect_levels (const Flame *flame, uint32_t *storage)
 static char *
 dup_title (const Flame *flame, uint32_t width)
 {
-  g_autofree char *title =
-      g_strconcat (flame->title, flame->subtitle[0] ? ": " : "", flame->subtitle, NULL);
+  g_autofree char *title = g_strconcat (flame->title, flame->subtitle[0] ? " (" : "",
+                                        flame->subtitle, flame->subtitle[0] ? ")" : "", NULL);
   g_autofree char *line = sysprof_dup_one_line (title);
 
   return flame->request->terminal_width ? sysprof_dup_ellipsized (line, width)
@@ -179,6 +231,7 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
     n_left += levels[depth].n;
 
   sysprof_text_writer_init (&writer, stream);
+  writer.is_ascii = flame->request->is_ascii;
   sysprof_text_writer_printf (&writer, "%s\n\n", heading);
   if (flame->total == 0 && flame->request->store)
     {

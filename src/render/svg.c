@@ -45,6 +45,7 @@ render_svg (const View *view,
   if (!view->sections && rows->n_rows > 0 && sysprof_rows_graph_column (rows) >= 0)
     return sysprof_render_svg_graphs (view, request, rows, stream, error);
   plain.use_color = false;
+  plain.is_ascii = false;
   if (!sysprof_render_text (view, &plain, rows, memory, error) ||
       !g_output_stream_write_all (memory, "", 1, NULL, NULL, error) ||
       !g_output_stream_close (memory, NULL, error))

@@ -210,6 +210,7 @@ sysprof_render_text (const View *view,
   bool is_filled = true;
 
   sysprof_text_writer_init (&writer, stream);
+  writer.is_ascii = request->is_ascii;
   if (view->sections)
     is_filled = write_sections (&writer, view, request, error);
   else

@@ -221,11 +221,13 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Destination *
 
   if (!options->min_is_given)
     request->min_percent = default_min (options);
+  request->is_ascii = options->format == RENDER_TEXT && !g_get_charset (NULL);
   if (options->format != RENDER_TEXT || options->output || !isatty (STDOUT_FILENO))
     return;
   if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
     size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
   request->use_color = sysprof_wants_color ();
+  request->terminal_colors = sysprof_terminal_colors ();
   request->terminal_width = size.ws_col;
   request->terminal_height = size.ws_row;
   if (!options->limit_is_given && !options->view->sections &&

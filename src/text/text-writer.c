@@ -14,9 +14,44 @@
 
 #define BUFFER_SIZE (64 * 1024)
 
+/* Characters that our formats draw, and the ASCII character to write in place of each. */
+static const struct
+{
+  gunichar character;
+  char ascii;
+} drawn[] = {
+  { 0xb7, '.' },   { 0x2013, '-' }, { 0x2026, '~' }, { 0x2190, '<' }, { 0x2502, '|' },
+  { 0x2581, '_' }, { 0x2582, '.' }, { 0x2583, '-' }, { 0x2584, '=' }, { 0x2585, '+' },
+  { 0x2586, '*' }, { 0x2587, '%' }, { 0x2588, '#' }, { 0xfffd, '?' },
+};
+
+static void
+replace_drawn_characters (GString *text)
+{
+  const char *from = text->str;
+  char *to = text->str;
+
+  while (*from)
+    {
+      gunichar character;
+      size_t size = sysprof_next_character (from, &character), i = 0;
+
+      while (i < G_N_ELEMENTS (drawn) && drawn[i].character != character)
+        i++;
+      if (character >= 0x80 && i < G_N_ELEMENTS (drawn))
+        *to++ = drawn[i].ascii;
+      else
+        to = (char *) memmove (to, from, size) + size;
+      from += size;
+    }
+  g_string_truncate (text, (gsize) (to - text->str));
+}
+
 static void
 flush (TextWriter *self)
 {
+  if (self->is_ascii)
+    replace_drawn_characters (self->buffer);
   if (!self->error && self->buffer->len > 0)
     (void) g_output_stream_write_all (self->stream, self->buffer->str, self->buffer->len, NULL,
                                       g_cancellable_get_current (), &self->error);

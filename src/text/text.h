@@ -23,6 +23,9 @@ typedef struct
   GOutputStream *stream; /* borrowed */
   GString *buffer;
   GError *error; /* the first one; NULL = none */
+  /* The stream takes no UTF-8: write ASCII in place of characters that we draw, such as
+   * lines, blocks and ellipses. Names stay as they are. */
+  bool is_ascii;
 } TextWriter;
 
 void sysprof_text_writer_init (TextWriter *self, GOutputStream *stream);

@@ -54,6 +54,8 @@ typedef struct
   bool icicle;
   /* Text. */
   bool use_color;
+  uint8_t terminal_colors;  /* TerminalColors */
+  bool is_ascii;            /* no drawn characters outside of ASCII */
   uint32_t terminal_width;  /* columns, 0 = not a terminal */
   uint32_t terminal_height; /* lines for the summary; 0 = no limit */
 } ViewRequest;

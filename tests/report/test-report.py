@@ -944,6 +944,23 @@ class Looks(Base):
         self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'TERM': 'dumb'}))
         self.assertIn('more (--limit 0', self.on_terminal('functions', self.capture, rows=10))
 
+    def test_flame_graphs_have_the_colors_of_the_terminal(self):
+        for env, want, others in (({'COLORTERM': 'truecolor'}, '\x1b[48;2;', ('48;5',)), ({'COLORTERM': '24bit'}, '\x1b[48;2;', ('48;5',)),
+                                  ({'COLORTERM': '', 'TERM': 'screen-256color'}, '\x1b[48;5;', ('48;2',)),
+                                  ({'COLORTERM': '', 'TERM': 'linux'}, '\x1b[4', ('48;', '38;'))):
+            text = self.on_terminal('flame', self.capture, env=env)
+            self.assertIn(want, text, env)
+            for other in others:
+                self.assertNotIn(other, text, env)
+
+    def test_text_is_ascii_where_the_locale_is(self):
+        for view in ('flame', 'functions', 'summary'):
+            for env in ({'LC_ALL': 'C'}, {'LC_ALL': 'POSIX'}):
+                text = self.on_terminal(view, self.capture, env={'NO_COLOR': '1', **env}, columns=40)
+                self.assertTrue(text.isascii(), text)
+        self.assertIn('|alpha', self.on_terminal('flame', self.capture, env={'LC_ALL': 'C', 'NO_COLOR': '1'}))
+        self.assertIn('\u2502alpha', self.on_terminal('flame', self.capture, env={'NO_COLOR': '1'}))
+
     def bare_terminal(self, *args, **options):
         return re.sub('\x1b\\[[0-9;]*m', '', self.on_terminal(*args, **options)).splitlines()
 
