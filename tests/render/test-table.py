@@ -66,6 +66,35 @@ class Table(browser.Case):
             self.assertEqual(names, sorted(names, reverse=order == 'descending'))
             self.assertEqual(self.sorts(page), [order])
 
+    def filter(self, page, term):
+        page.js('document.activeElement.blur()')
+        page.key('/')
+        page.js('(() => { const input = document.activeElement; input.value = ""; input.dispatchEvent(new Event("input")); })()')
+        page.type(term)
+        shown = page.js('[...document.querySelectorAll("tbody tr:not([hidden]) .name")].map((c) => c.textContent.trim())')
+        return [name.split()[0] for name in shown], page.js('document.querySelector(".filter output").textContent')
+
+    def test_filter(self):
+        page = self.open('functions')
+        everything = len(self.names(page))
+        self.assertEqual(self.filter(page, 'ETA'), (['Zeta', 'beta'], '2 rows'))
+        self.assertEqual(self.filter(page, 'nowhere'), ([], 'No matches'))
+        self.assertEqual(len(self.filter(page, '')[0]), everything)
+        self.assertEqual(self.filter(page, 'beta'), (['beta'], '1 row'))
+        page.click_on(f'document.querySelectorAll("th button")[{self.heading(page, "self")}]')
+        self.assertEqual(self.filter(page, 'beta'), (['beta'], '1 row'), 'also of a sorted table')
+
+    def test_a_filtered_tree_has_the_callers(self):
+        names, count = self.filter(self.open('tree'), 'beta')
+        self.assertEqual((names[-2:], count), (['alpha', 'beta'], '1 row'))
+        self.assertNotIn('Zeta', names)
+        self.assertIn('main', names)
+
+    def test_bars_leave_the_digits_free(self):
+        page = self.open('functions')
+        sizes = page.js('[...document.querySelectorAll("td.share")].map((cell) => getComputedStyle(cell).backgroundSize)')
+        self.assertEqual(set(sizes), {'100% 3px'})
+
     def test_trees_keep_their_order(self):
         page = self.open('tree')
         self.assertEqual(page.js('document.querySelectorAll("th button").length'), 0)
