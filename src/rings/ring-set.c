@@ -213,8 +213,8 @@ has_exited (const RingProgram *program)
   return program->pid > 0 && kill (program->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Collectors of other versions do not end a ring when their process exits. A child of the process
- * may still write to it, so these rings stay while they are few. */
+/* Collectors of other versions do not end a ring when their process exits. A child of the
+ * process may still write to it, so these rings stay while they are few. */
 static void
 forget_exited (RingSet *self)
 {

@@ -250,6 +250,7 @@ die_while_writing (unsigned int n)
 {
   pthread_t thread;
 
+  emit_marks (&n);
   for (unsigned int i = 0; i < 4; i++)
     if (pthread_create (&thread, NULL, emit_for_ever, NULL) != 0)
       return 5;

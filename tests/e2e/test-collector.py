@@ -152,8 +152,10 @@ class Collector(Case):
         self.assertIn(f"{3 * len(lengths)} frames", text)
 
     def test_program_that_is_killed_while_it_writes(self):
-        capture, _ = self.record(TARGET, "killed", "5000", status=128 + signal.SIGKILL)
-        self.assertEqual(len([f for f in capture.of("mark") if f["group"] == "thread"]), 5000)
+        capture, _ = self.record(TARGET, "killed", "2000", status=128 + signal.SIGKILL)
+        self.assertEqual(capture.rest, 0)
+        # The first of them were written before the others, which may be more than the disk can take.
+        self.assertGreaterEqual(len([f for f in capture.of("mark") if f["group"] == "thread"]), 2000)
         self.assertTrue([f for f in capture.of("mark") if f["group"] == "endless"])
 
     def test_program_outlives_the_recorder(self):
@@ -201,12 +203,14 @@ class Mark(Case):
             return decode(file.read()).of("mark")
 
     def test_marks_of_a_script(self):
-        before, command, outer = self.record('"$0" mark build begin "the message"; "$0" mark build outer -- "$0" mark build inner')
-        self.assertEqual([(f["group"], f["name"], f["message"]) for f in (before, command, outer)],
+        marks = self.record('"$0" mark build begin "the message"; "$0" mark build outer -- "$0" mark build inner')
+        self.assertEqual(sorted((f["group"], f["name"], f["message"]) for f in marks),
                          [("build", "begin", "the message"), ("build", "inner", ""), ("build", "outer", "")])
-        self.assertEqual((before["duration"], command["duration"]), (0, 0))
-        self.assertLessEqual(outer["time"], command["time"])
-        self.assertGreaterEqual(outer["time"] + outer["duration"], command["time"])
+        begin, inner, outer = sorted(marks, key=lambda f: f["name"])
+        self.assertEqual((begin["duration"], inner["duration"]), (0, 0))
+        self.assertLess(begin["time"], outer["time"])
+        self.assertLessEqual(outer["time"], inner["time"])
+        self.assertGreaterEqual(outer["time"] + outer["duration"], inner["time"])
 
     def test_a_mark_covers_its_command(self):
         mark, = self.record('"$0" mark a b -- sleep 0.2')
