@@ -47,22 +47,44 @@ const FlameTree = (function () {
   }
 
   /* A tree that grows by steps from a node to a child. Children of one function below the same node are one. */
-  function Growth(nFunctions) {
-    const known = new Map(), function_ = [], below = [], total = [], wait = [], count = [], isCaller = [];
+  function Growth() {
+    const parent = [], key = [], first = [], last = [], next = [], total = [], wait = [], count = [];
+    let slots = new Int32Array(1024).fill(-1), n = 0; // hash table of nodes by parent and key
 
-    function step(parent, wanted, side, isSeparate) {
-      const key = ((parent + 1) * 2 + (side === CALLER ? 1 : 0)) * nFunctions + wanted;
-      let node = isSeparate ? undefined : known.get(key);
-      if (node !== undefined) return node;
-      node = function_.length;
-      known.set(key, node);
-      function_.push(wanted);
-      below.push([]);
+    function slotOf(above, wanted) {
+      let at = Math.imul(above + 1, 0x9e3779b1) ^ Math.imul(wanted, 0x85ebca6b);
+      for (at ^= at >>> 15; ; at++) {
+        at &= slots.length - 1;
+        if (slots[at] < 0 || (parent[slots[at]] === above && key[slots[at]] === wanted)) return at;
+      }
+    }
+
+    function remember(node, slot) {
+      slots[slot] = node;
+      if (++n * 2 < slots.length) return;
+      const nodes = slots.filter((known) => known >= 0);
+      slots = new Int32Array(4 * slots.length).fill(-1);
+      for (const known of nodes) slots[slotOf(parent[known], key[known])] = known;
+    }
+
+    function step(above, f, side, isSeparate) {
+      const wanted = 2 * f + (side === CALLER ? 1 : 0), slot = isSeparate ? -1 : slotOf(above, wanted);
+      if (!isSeparate && slots[slot] >= 0) return slots[slot];
+      const node = total.length;
+      parent.push(above);
+      key.push(wanted);
+      first.push(-1);
+      last.push(-1);
+      next.push(-1);
       total.push(0);
       wait.push(0);
       count.push(0);
-      isCaller.push(side === CALLER);
-      if (parent >= 0) below[parent].push(node);
+      if (above >= 0) {
+        if (last[above] < 0) first[above] = node;
+        else next[last[above]] = node;
+        last[above] = node;
+      }
+      if (!isSeparate) remember(node, slot);
       return node;
     }
 
@@ -73,31 +95,46 @@ const FlameTree = (function () {
     }
 
     function tree() {
-      const order = [], depth = [], open = function_.length ? [[0, 0]] : [];
-      while (open.length) {
-        const [node, at] = open.pop();
+      const order = [], depth = [];
+      let node = total.length ? 0 : -1, at = 0;
+      while (node >= 0) {
         order.push(node);
         depth.push(at);
-        for (let i = below[node].length; i > 0; i--) open.push([below[node][i - 1], at + 1]);
+        if (first[node] >= 0) {
+          node = first[node];
+          at++;
+          continue;
+        }
+        for (; node >= 0 && next[node] < 0; at--) node = parent[node];
+        if (node >= 0) node = next[node];
       }
-      const column = (values) => order.map((node) => values[node]);
       return finish({
-        function_: Uint32Array.from(column(function_)),
+        function_: Uint32Array.from(order, (node) => key[node] >> 1),
         depth: Uint32Array.from(depth),
-        total: Float64Array.from(column(total)),
-        wait: Float64Array.from(column(wait)),
-        count: column(count), // number of nodes that each was made from
-        isCaller: isCaller.includes(true) ? column(isCaller) : null,
+        total: Float64Array.from(order, (node) => total[node]),
+        wait: Float64Array.from(order, (node) => wait[node]),
+        count: order.map((node) => count[node]), // number of nodes that each was made from
+        isCaller: key.some((of) => of & 1) ? order.map((node) => (key[node] & 1) === 1) : null,
       });
     }
 
     return { step, add, tree };
   }
 
+  /* Whether a node has two children of one function, such as processes of one name. */
+  function hasTwins(tree, nFunctions) {
+    const parentOf = new Int32Array(nFunctions).fill(-1);
+    return tree.children.some((children, node) => children && children.some((child) => {
+      const isTwin = parentOf[tree.function_[child]] === node;
+      parentOf[tree.function_[child]] = node;
+      return isTwin;
+    }));
+  }
+
   /* Without functions that are `isHidden`; what they call hangs on their callers. Functions that are `isSeparate`, such as
    * processes, stay apart if they have the same name. */
-  function reshape(tree, nFunctions, isHidden, isSeparate) {
-    const growth = Growth(nFunctions), grown = new Int32Array(tree.n);
+  function reshape(tree, isHidden, isSeparate) {
+    const growth = Growth(), grown = new Int32Array(tree.n);
     for (let i = 0; i < tree.n; i++) {
       const f = tree.function_[i], parent = i ? grown[tree.parent[i]] : -1;
       grown[i] = isHidden(f) ? parent : growth.step(parent, f, CALLEE, isSeparate(f));
@@ -107,8 +144,8 @@ const FlameTree = (function () {
   }
 
   /* Bottom-up: the innermost functions at the root, their callers above them. */
-  function invert(tree, nFunctions) {
-    const growth = Growth(nFunctions);
+  function invert(tree) {
+    const growth = Growth();
     if (tree.n) growth.add(growth.step(-1, tree.function_[0], CALLEE), tree.total[0], 0);
     for (let i = 1; i < tree.n; i++) {
       if (tree.self[i] <= 0) continue;
@@ -121,8 +158,8 @@ const FlameTree = (function () {
   }
 
   /* One function: callers on one side of it, callees on the other. Where it calls itself, the outermost call counts. */
-  function sandwich(tree, nFunctions, wanted) {
-    const growth = Growth(nFunctions), root = growth.step(-1, wanted, CALLEE), grown = new Int32Array(tree.n);
+  function sandwich(tree, wanted) {
+    const growth = Growth(), root = growth.step(-1, wanted, CALLEE), grown = new Int32Array(tree.n);
     for (let i = 1; i < tree.n; i++) {
       if (tree.function_[i] !== wanted) continue;
       growth.add(root, tree.total[i], tree.wait[i]);
@@ -208,5 +245,5 @@ const FlameTree = (function () {
 
   const contains = (tree, outer, node) => outer <= node && node < tree.end[outer];
 
-  return { build, reshape, invert, sandwich, layOut, rowOf, sideOf, CALLER, lowerBound, follow, pathTo, rowsBelow, contains };
+  return { build, hasTwins, reshape, invert, sandwich, layOut, rowOf, sideOf, CALLER, lowerBound, follow, pathTo, rowsBelow, contains };
 })();

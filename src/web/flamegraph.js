@@ -57,14 +57,14 @@
   function shapedTree() {
     if (!whole.n || (!view.merge && !view.hideKernel)) return whole;
     return kept(`${view.merge} ${view.hideKernel}`, () =>
-      FlameTree.reshape(whole, names.length, (f) => view.hideKernel && isKernel[f], (f) => !view.merge && isPlace[f]));
+      FlameTree.reshape(whole, (f) => view.hideKernel && isKernel[f], (f) => !view.merge && isPlace[f]));
   }
 
   function wantedTree() {
     const shaped = shapedTree(), key = `${view.merge} ${view.hideKernel} `;
     if (!whole.n) return whole;
-    if (view.sandwich >= 0) return kept(key + view.sandwich, () => FlameTree.sandwich(shaped, names.length, view.sandwich));
-    return view.invert ? kept(key + "inverted", () => FlameTree.invert(shaped, names.length)) : shaped;
+    if (view.sandwich >= 0) return kept(key + view.sandwich, () => FlameTree.sandwich(shaped, view.sandwich));
+    return view.invert ? kept(key + "inverted", () => FlameTree.invert(shaped)) : shaped;
   }
 
   let ranks = null; // [function] place of the name in the order of names
@@ -557,7 +557,7 @@
     byId("subtitle").textContent = profile.subtitle || "";
     chartElement.setAttribute("aria-label", `Flame graph: ${profile.title}; ${FlameText.weight(profile, view.whole())} in ` +
       `${counted(Math.max(whole.n - 1, 0), "places")}. Arrow keys walk, Enter zooms, Home shows everything.`);
-    byId("merge").hidden = shapedTree().n === whole.n;
+    byId("merge").hidden = !FlameTree.hasTwins(whole, names.length);
     if (byId("merge").hidden) view.merge = defaults.merge = false;
     byId("kernel").hidden = !isKernel.includes(true);
     showActions();
