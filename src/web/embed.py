@@ -13,7 +13,8 @@ import sys
 
 PAGES = {'flamegraph': {'CSS': ['flamegraph.css'],
                         'JS': ['flamegraph-colors.js', 'flamegraph-text.js', 'flamegraph-tree.js', 'flamegraph-search.js',
-                               'flamegraph-state.js', 'short-name.js', 'flamegraph-chart.js', 'flamegraph-table.js', 'flamegraph.js']},
+                               'flamegraph-state.js', 'short-name.js', 'flamegraph-chart.js', 'flamegraph-table.js', 'flamegraph-menu.js',
+                               'flamegraph.js']},
          'table': {'CSS': ['table.css'], 'JS': ['table.js']}}
 HOLES = re.compile(r'@@(TITLE|DATA)@@')
 

@@ -18,7 +18,7 @@
   const { grouped, percent, oneLine, cut, counted } = FlameText;
   const profile = JSON.parse(document.getElementById("profile").textContent);
   const byId = (id) => document.getElementById(id);
-  const chartElement = byId("chart"), canvas = byId("canvas"), tip = byId("tip"), menu = byId("menu");
+  const chartElement = byId("chart"), canvas = byId("canvas"), tip = byId("tip");
 
   // --- state ---
 
@@ -237,7 +237,7 @@
     byId("reset").disabled = byId("back").disabled = view.zoom === 0 && view.sandwich < 0;
     if (view.sandwich >= 0) {
       crumb("Whole graph", () => change("sandwich", -1));
-      if (view.zoom === 0) crumb(`Callers above, callees below: ${cut(oneLine(names[view.sandwich]), 80)}`, () => {}).setAttribute("aria-current", "true");
+      if (view.zoom === 0) crumb(`${cut(oneLine(names[view.sandwich]), 80)}: callers above, callees below`, () => {}).setAttribute("aria-current", "true");
     }
     const path = view.zoom === 0 ? [] : FlameTree.pathTo(view.tree, view.zoom);
     // Show only the two ends of a very deep path.
@@ -357,61 +357,23 @@
   }
 
   const ACTIONS = [
-    { id: "zoom-in", words: "Zoom in", keys: "Enter", run: () => zoomTo(selected()), isInMenu: true },
+    { words: "Zoom in", keys: "Enter", run: () => zoomTo(selected()) },
     { id: "sandwich", words: "Callers and callees", keys: "S", run: sandwich },
-    { id: "find", words: "Search this name", keys: "", run: () => setTerm(nameOf(selected())), isInMenu: true },
+    { words: "Search this name", keys: "", run: () => setTerm(nameOf(selected())) },
     { id: "copy-name", words: "Copy name", keys: "C", run: () => copy(nameOf(selected()), "name") },
     { id: "copy-stack", words: "Copy stack", keys: "Shift+C", run: () => copy(stackOf(selected()), "stack") },
   ];
 
-  function actionButton(action, role) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = action.words;
-    if (role) button.setAttribute("role", role);
-    button.addEventListener("click", () => {
-      closeMenu();
-      if (view.whole()) action.run();
-      save();
-    });
-    return button;
-  }
-
-  function showActions() {
-    for (const action of ACTIONS.filter(({ isInMenu }) => !isInMenu)) {
-      const button = actionButton(action);
-      button.id = action.id;
-      button.title = `${action.words} (${action.keys})`;
-      byId("actions").append(button);
-    }
-    for (const action of ACTIONS) {
-      const button = actionButton(action, "menuitem"), keys = document.createElement("kbd");
-      keys.textContent = action.keys;
-      button.append(keys);
-      menu.append(button);
-    }
-  }
+  const actionMenu = FlameMenu(byId("menu"), byId("actions"), ACTIONS, (action) => {
+    chartElement.focus();
+    if (action && view.whole()) action.run();
+    save();
+  });
 
   function openMenu(x, y) {
     tip.hidden = true;
-    placeBeside(menu, x, y);
-    menu.querySelector("button").focus();
-  }
-
-  function closeMenu() {
-    if (menu.hidden) return;
-    menu.hidden = true;
-    chartElement.focus();
-  }
-
-  function onMenuKey(event) {
-    const items = [...menu.children], at = items.indexOf(document.activeElement);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) items[(at + step + items.length) % items.length].focus();
-    else if (event.key === "Escape" || event.key === "Tab") closeMenu();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+    placeBeside(byId("menu"), x, y);
+    actionMenu.focus();
   }
 
   // --- keyboard ---
@@ -516,7 +478,7 @@
         tip.hidden = true;
         return defaultStatus();
       }
-      if (event.pointerType !== "touch" && menu.hidden)
+      if (event.pointerType !== "touch" && byId("menu").hidden)
         showTip(found.cloud ? [fogText(found.cloud), "too narrow to show; zoom in"] : describe(found.node), event.clientX, event.clientY);
       showStatus(found.cloud ? fogText(found.cloud) : statusOf(found.node));
     });
@@ -541,8 +503,6 @@
     chartElement.addEventListener("scroll", () => {
       tip.hidden = true;
     });
-    document.addEventListener("pointerdown", (event) => menu.contains(event.target) || closeMenu());
-    menu.addEventListener("keydown", onMenuKey);
     document.addEventListener("keydown", onKey);
     document.addEventListener("copy", (event) => {
       const isOwn = toCopy === null && (event.target.closest("input") || !getSelection().isCollapsed);
@@ -560,7 +520,6 @@
     byId("merge").hidden = !FlameTree.hasTwins(whole, names.length);
     if (byId("merge").hidden) view.merge = defaults.merge = false;
     byId("kernel").hidden = !isKernel.includes(true);
-    showActions();
     connectButtons();
     connectPointer();
     load();

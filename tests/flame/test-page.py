@@ -293,7 +293,7 @@ class FlamePage(browser.Case):
         profile = stacks.small().add(['sh', 'other', 'beta', 'helper'], 100)
         page = self.open(profile)
         self.sandwich(page, '^beta$')
-        self.assertEqual([text.lstrip('\u203a\u00a0') for text in self.crumbs(page)], ['Whole graph', 'Callers above, callees below: beta'])
+        self.assertEqual([text.lstrip('\u203a\u00a0') for text in self.crumbs(page)], ['Whole graph', 'beta: callers above, callees below'])
         self.assertIn('beta (app): 400 samples, 36.36', self.status(page))
         seen = []
         for key in ('ArrowUp', 'ArrowUp', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp'):
