@@ -502,6 +502,29 @@ def check_mixed():
         check(('joined from several captures' in done.stderr) != is_known, events, done.stderr)
 
 
+def totals_of_paths(path, weight):
+    """{path: (weight, whether it is off the CPU)}"""
+    totals, todo = {}, [((), row) for row in report('flame', path, '--weight', weight, '--merge-processes', '--limit', 0)['rows']]
+    while todo:
+        above, row = todo.pop()
+        here = (*above, (row['symbol'], row['kind']))
+        totals[here] = row['total'], row.get('off-cpu', False)
+        todo += [(here, child) for child in row.get('children', ())]
+    return totals
+
+
+def check_off_cpu():
+    """Functions of the kernel are off the CPU if at least half of their wall time is."""
+    path = save('kernel', waits.some_of_everything())
+    off, wall = totals_of_paths(path, 'time'), totals_of_paths(path, 'wall')
+    check(any(kind == 'kernel' for (*_, (_, kind)) in off), off)
+    for here, (total, is_off) in wall.items():
+        check(is_off == (here[-1][1] == 'kernel' and 2 * off.get(here, (0,))[0] >= total), here)
+    for here, (_, is_off) in off.items():
+        check(is_off == (here[-1][1] == 'kernel'), here)
+    check(not any(is_off for _, is_off in totals_of_paths(path, 'samples').values()))
+
+
 for seed in (1, 2, 3):
     capture, found, runs, samples = waits.make(seed, big=seed == 2)
     path = save(f'seed{seed}', capture)
@@ -517,6 +540,7 @@ check_schema(path)
 capture, found, _, _ = waits.make(4, sampled=8)
 check_view(save('sampled', capture), found)
 check_without_waits()
+check_off_cpu()
 check_wall_of_counted_events()
 check_ended_thread()
 check_cut(5)
