@@ -262,7 +262,7 @@ dup_lost_records (const RecordingStatus *status)
   if (status->n_lost <= status->n_lost_samples)
     return NULL;
   return g_strdup_printf ("%" G_GUINT64_FORMAT " records lost (%" G_GUINT64_FORMAT
-                          " of processes and mappings)",
+                          " of processes, mappings and recorded programs)",
                           n, status->n_lost_records);
 }
 
@@ -291,7 +291,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
         lost, throttled);
   if (records != NULL)
     sysprof_cli_terminal_print (
-        self, "%s: stacks and names of some processes may be incomplete.", records);
+        self, "%s: stacks, names and marks of some processes may be incomplete.", records);
   if (name != NULL)
     {
       g_free (place);

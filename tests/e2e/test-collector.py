@@ -170,6 +170,7 @@ class Collector(Case):
     def test_lost_frames_are_counted(self):
         capture, text = self.record(sys.executable, __file__, "act", "lossy")
         self.assertIn("dropped 1234 of its marks", text)
+        self.assertIn("1234 records lost (1234 of processes, mappings and recorded programs)", text)
         self.assertIn("'python3", text)
         metadata = {f["id"]: f["value"] for f in capture.of("metadata")}
         self.assertEqual(metadata["org.gnome.sysprof.lost-records"], "1234")

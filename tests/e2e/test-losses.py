@@ -104,7 +104,7 @@ class Losses(Case):
         metadata = capture.metadata()
         self.assertEqual(re.findall(r"Samples are missing: (\d+) lost", err), [metadata["org.gnome.sysprof.lost-samples"]])
         self.assertIn(metadata["org.gnome.sysprof.lost-records"],
-                      re.findall(r"sysprof-cli: (\d+) records lost \(\d+ of processes and mappings\): stacks", err) or err)
+                      re.findall(r"sysprof-cli: (\d+) records lost \(\d+ of processes, mappings and recorded programs\): stacks", err) or err)
 
 
 if __name__ == "__main__":
