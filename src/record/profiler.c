@@ -3,7 +3,7 @@
 /* Collects the instruments and options of a recording, and starts it. *Owned* by the caller's
  * thread. */
 
-#include "record/instruments/process-watcher.h"
+#include "record/processes/process-watcher.h"
 #include "record/record.h"
 #include "record/recording.h"
 

@@ -9,11 +9,10 @@
 
 #include "record/pump-private.h"
 
+#include "access/access.h"
 #include "capture/capture.h"
-#include "record/descriptor-limit.h"
 #include "record/instrument.h"
 #include "record/metadata.h"
-#include "record/privilege.h"
 #include "util/util.h"
 
 #include <errno.h>

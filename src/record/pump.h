@@ -18,9 +18,7 @@
 #include <sysprof-capture.h>
 #include <sysprof.h>
 
-#include "record/kernel-symbol-log.h"
-#include "record/process-log.h"
-#include "record/thread-names.h"
+#include "perf/perf.h"
 #include "util/pinned-files.h"
 
 typedef struct Pump Pump;

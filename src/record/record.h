@@ -9,10 +9,11 @@
  *   pump.c, pump-sources.c    the thread that owns all sources and the writer
  *   output.c                  the flush thread and its bounded number of buffers
  *   instrument.h              the interface between an instrument and the pump
- *   sampled-counters.c        counters from texts in /proc and /sys: a parser and a row each
- *   privilege.c               the only access to privileged operations
- *   perf/                     kernel events: attributes, rings, decoding
- *   instruments/              one file per instrument */
+ *   counters/                 counters from texts in /proc and /sys: a parser and a row each
+ *   sampling/                 the sampler, and the perf events that instruments share
+ *   processes/                the process watcher: what the capture says of processes
+ *   dbus/, logs/              a D-Bus client; the journal
+ *   instruments/              one file per other instrument */
 
 #pragma once
 
@@ -123,7 +124,7 @@ void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
 /* A socket to a process that performs privileged operations for the next recording
  * (rights/rights.h). -1, the default, is none. Borrowed until that recording has ended. */
 void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
-/* For tests: read counters from a file tree below `root` (record/privilege.h); NULL reads those
+/* For tests: read counters from a file tree below `root` (access/privilege.h); NULL reads those
  * of this machine. */
 void sysprof_profiler_set_machine (SysprofProfiler *self, const char *root);
 /* Whether the capture keeps the spawned program's environment, which may contain secrets.

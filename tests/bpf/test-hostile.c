@@ -5,8 +5,8 @@
 
 #include "truth-compare.h"
 
-#include "record/perf/event.h"
-#include "record/perf/session.h"
+#include "perf/events/event.h"
+#include "perf/session.h"
 #include "util/util.h"
 
 #include <poll.h>

@@ -5,10 +5,10 @@
 
 #include "truth-compare.h"
 
-#include "record/perf/copy.h"
-#include "record/perf/event.h"
-#include "record/perf/session.h"
-#include "record/unwinder/unwinder.h"
+#include "perf/copy.h"
+#include "perf/events/event.h"
+#include "perf/session.h"
+#include "unwinder/unwinder.h"
 
 #include <fcntl.h>
 #include <poll.h>

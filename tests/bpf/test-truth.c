@@ -4,9 +4,9 @@
 
 #include "truth-compare.h"
 
-#include "record/perf/event.h"
-#include "record/perf/session.h"
-#include "record/unwinder/unwinder.h"
+#include "perf/events/event.h"
+#include "perf/session.h"
+#include "unwinder/unwinder.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  *
  * Source: Linux, Documentation/ABI/testing/sysfs-class-power. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #define SUPPLIES "/sys/class/power_supply"
 

@@ -10,7 +10,7 @@
  *
  * Source: proc(5), /proc/stat; Linux, Documentation/admin-guide/pm/cpufreq.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 enum
 {

@@ -13,8 +13,8 @@
  * Source: D-Bus Specification, "org.freedesktop.DBus.Monitoring.BecomeMonitor" and "Match
  * Rules". */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
 #include "record/instrument.h"
 #include "record/pump-private.h"
 #include "util/util.h"

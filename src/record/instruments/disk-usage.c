@@ -9,7 +9,7 @@
  *
  * Source: Linux, Documentation/admin-guide/iostats.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <dirent.h>
 

@@ -9,7 +9,7 @@
  * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
  * Documentation/power/powercap/powercap.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <errno.h>
 #include <time.h>

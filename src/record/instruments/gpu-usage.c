@@ -12,10 +12,10 @@
  *
  * Source: Linux, Documentation/gpu/drm-usage-stats.rst; proc(5). */
 
-#include "record/descriptor-limit.h"
+#include "access/access.h"
+#include "record/counters/sampled-counters.h"
 #include "record/instruments/gpu-clients.h"
 #include "record/record.h"
-#include "record/sampled-counters.h"
 
 #include <dirent.h>
 #include <errno.h>

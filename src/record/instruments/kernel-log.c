@@ -10,7 +10,7 @@
 
 #include "record/instruments/kernel-log.h"
 
-#include "record/log-text.h"
+#include "record/logs/log-text.h"
 #include "record/pump-private.h"
 #include "record/record.h"
 #include "util/util.h"

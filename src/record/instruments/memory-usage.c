@@ -4,7 +4,7 @@
  *
  * Source: Linux, Documentation/filesystems/proc.rst, "meminfo". */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <assert.h>
 

@@ -4,7 +4,7 @@
  *
  * Source: proc(5), /proc/net/dev; Linux, net/core/net-procfs.c for the columns. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 enum
 {

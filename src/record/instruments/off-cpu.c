@@ -10,14 +10,12 @@
 
 #include "record/record.h"
 
-#include "record/perf/request.h"
-#include "record/privilege.h"
+#include "access/access.h"
 #include "record/pump-private.h"
-#include "record/unwinder/unwinder.h"
-#include "record/waits/kernel-code.h"
-#include "record/waits/wait-log.h"
-#include "record/waits/wait-rings.h"
+#include "record/sampling/request.h"
+#include "unwinder/unwinder.h"
 #include "util/util.h"
+#include "waits/waits.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>

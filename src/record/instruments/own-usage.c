@@ -4,9 +4,9 @@
  *
  * Source: proc(5), /proc/PID/statm. */
 
+#include "record/counters/sampled-counters.h"
 #include "record/pump.h"
 #include "record/record.h"
-#include "record/sampled-counters.h"
 
 #define PERCENT_OF_TIME 1e-7 /* from ns per second */
 

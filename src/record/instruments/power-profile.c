@@ -8,9 +8,9 @@
  * child process restores it. The same is done for every profile if the service does not support
  * holds. */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
-#include "record/deferred-bus-message.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
+#include "record/dbus/deferred-bus-message.h"
 #include "record/instrument.h"
 #include "record/pump-private.h"
 #include "util/util.h"

@@ -6,8 +6,8 @@
  * everything when it replies to Stop. The recorder never waits longer than a few seconds for a
  * service that does not reply. */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
 #include "record/instrument.h"
 #include "record/joined-capture.h"
 #include "record/pump-private.h"

@@ -8,10 +8,9 @@
 
 #include "record/instrument.h"
 
-#include "record/perf/cpus.h"
-#include "record/perf/feed.h"
-#include "record/perf/scheduler-marks.h"
+#include "perf/perf.h"
 #include "record/pump-private.h"
+#include "record/sampling/feed.h"
 #include "util/util.h"
 
 #include <errno.h>

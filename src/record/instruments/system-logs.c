@@ -4,8 +4,8 @@
  * that a busy journal does not delay the rings. */
 
 #include "record/instrument.h"
-#include "record/journal.h"
-#include "record/log-text.h"
+#include "record/logs/journal.h"
+#include "record/logs/log-text.h"
 #include "record/pump-private.h"
 #include "record/record.h"
 

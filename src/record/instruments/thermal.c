@@ -10,8 +10,8 @@
  * Documentation/driver-api/thermal/sysfs-api.rst,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (thermal_throttle). */
 
+#include "record/counters/sampled-counters.h"
 #include "record/record.h"
-#include "record/sampled-counters.h"
 
 #define MILLI   1e-3
 #define PERCENT 0.1 /* of time, from ms per second */
