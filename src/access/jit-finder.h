@@ -5,10 +5,10 @@
  * root directory, and jitdumps, which the process maps.
  *
  * Every user may write to /tmp, and mount a file system there that never answers. So the files
- * are opened with the privileges of the process's user (util/children/process-files.h), by a child of a
- * child process. The first child holds them open until the end of the recording, because a file
- * may be deleted with its process, or be written late. Only regular files of that user or of
- * root are accepted, and symbolic links are not followed. *Owned* by the pump thread, which
+ * are opened with the privileges of the process's user (util/children/process-files.h), by a
+ * child of a child process. The first child holds them open until the end of the recording,
+ * because a file may be deleted with its process, or be written late. Only regular files of that
+ * user or of root are accepted, and symbolic links are not followed. *Owned* by the pump thread, which
  * waits for the child only at the end. */
 
 #pragma once

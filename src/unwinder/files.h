@@ -33,9 +33,9 @@ typedef struct
 } CodeFilesStatus;
 
 /* All arguments are borrowed. `publisher` publishes tables, `privilege` opens files, and the
- * event queue `mapping_events`, which may be NULL, receives the build IDs. `wake_fd`, an eventfd, is
- * written when sysprof_code_files_collect() has work. Returns NULL with `error` if no thread
- * can be started. */
+ * event queue `mapping_events`, which may be NULL, receives the build IDs. `wake_fd`, an
+ * eventfd, is written when sysprof_code_files_collect() has work. Returns NULL with `error` if
+ * no thread can be started. */
 CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
                                    Privilege *privilege,
                                    MappingEvents *mapping_events,

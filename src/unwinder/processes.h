@@ -12,8 +12,9 @@
 
 typedef struct CodeProcesses CodeProcesses;
 
-/* All arguments are borrowed. With `mapping_events`, which may be NULL, a process is published only when
- * a sample needs it, because the BPF walker does not use the published processes then. */
+/* All arguments are borrowed. With `mapping_events`, which may be NULL, a process is published
+ * only when a sample needs it, because the BPF walker does not use the published processes
+ * then. */
 CodeProcesses *sysprof_code_processes_new (UnwindPublisher *publisher,
                                            CodeFiles *files,
                                            Privilege *privilege,

@@ -4,9 +4,9 @@
  * which application, which image.
  *
  * A container controls these files, and may keep them on a file system that never answers. So
- * they are opened with the privileges of the process's user (util/children/process-files.h), by a child
- * of a child process. The pump sends requests and adds the replies to the capture. It only
- * waits for replies when the recording ends. *Owned* by the pump thread. */
+ * they are opened with the privileges of the process's user (util/children/process-files.h), by
+ * a child of a child process. The pump sends requests and adds the replies to the capture. It
+ * only waits for replies when the recording ends. *Owned* by the pump thread. */
 
 #pragma once
 
