@@ -410,8 +410,7 @@ new_profiler (Session *self)
   sysprof_profiler_set_max_size (profiler, options->max_size);
   sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
   sysprof_profiler_set_record_environment (profiler, options->record_environment);
-  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, self->queue,
-                               &self->terminal);
+  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, self->queue);
   spawnable = sysprof_cli_new_spawnable (
       profiler, options, (const char *const *) self->environment, &self->terminal);
   sysprof_profiler_set_spawnable (profiler, spawnable);

@@ -34,6 +34,7 @@
 
 #pragma once
 
+#include "record/instruments/registry.h"
 #include "record/pump.h"
 
 #include <sysprof.h>

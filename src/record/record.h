@@ -13,7 +13,7 @@
  *   sampling/                 the sampler, and the perf events that instruments share
  *   processes/                the process watcher: what the capture says of processes
  *   dbus/, logs/              a D-Bus client; the journal
- *   instruments/              one file per other instrument */
+ *   instruments/              one file per other instrument, with its row for registry.h */
 
 #pragma once
 
@@ -32,7 +32,7 @@ typedef enum
   UNWIND_COPY,   /* or the recording fails */
 } UnwindMethod;
 
-typedef struct
+typedef struct SamplerOptions
 {
   guint frequency;  /* samples per second and CPU; 0 = 1000 */
   const gint *pids; /* [n_pids] only these and their descendants; none = the whole system */
@@ -62,33 +62,9 @@ SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *optio
 SYSPROF_DECLARE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu, OFF_CPU, extern)
 SysprofInstrument *sysprof_off_cpu_new (const SamplerOptions *options);
 
-/* Counters that other versions of Sysprof do not have. */
-SYSPROF_DECLARE_INSTRUMENT (SysprofGpuUsage, sysprof_gpu_usage, GPU_USAGE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofOwnUsage, sysprof_own_usage, OWN_USAGE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofPressure, sysprof_pressure, PRESSURE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofThermal, sysprof_thermal, THERMAL, extern)
-
-/* "GPU Percent" and "GPU Memory": per process and engine or memory region, and totals of all
- * processes. *(full)* */
-SysprofInstrument *sysprof_gpu_usage_new (void);
-/* "Recorder": CPU use and memory of this process. *(full)* */
-SysprofInstrument *sysprof_own_usage_new (void);
-/* "Pressure": the share of time in which tasks waited, for the system and its cgroups.
- * *(full)* */
-SysprofInstrument *sysprof_pressure_new (void);
-/* "Temperature", "Throttling", "Cooling". *(full)* */
-SysprofInstrument *sysprof_thermal_new (void);
-
 /* Marks the instrument as implicit: the user did not request it. If it is unavailable, only the
  * metadata org.gnome.sysprof.lacks.NAME reports it. Call this before the instrument records. */
 void sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional);
-
-/* Records kernel messages. *(full)* */
-SysprofInstrument *sysprof_kernel_log_new (void);
-
-/* Like sysprof_system_logs_new(), but without kernel messages, which sysprof_kernel_log_new()
- * records. */
-SysprofInstrument *sysprof_system_logs_new_without_kernel (void);
 
 typedef struct
 {

@@ -220,9 +220,13 @@ typedef struct
 
 GType sysprof_counter_instrument_get_type (void) G_GNUC_CONST;
 
-/* Defines the public type and its constructor for up to COUNTER_MAX_SOURCES sources. The first
+/* Defines the type of an instrument and its constructor for up to COUNTER_MAX_SOURCES sources. The first
  * source gives the name. */
 #define SYSPROF_DEFINE_SAMPLED_COUNTERS(TypeName, type_name, ...)                       \
+  typedef struct _##TypeName TypeName;                                                  \
+  GType type_name##_get_type (void);                                                    \
+  SysprofInstrument *type_name##_new (void);                                            \
+                                                                                        \
   struct _##TypeName                                                                    \
   {                                                                                     \
     CounterInstrument parent_instance;                                                  \

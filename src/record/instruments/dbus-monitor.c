@@ -378,3 +378,29 @@ sysprof_dbus_monitor_get_bus_address (SysprofDBusMonitor *self)
 
   return self->bus_address;
 }
+
+static void
+create_monitors (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  const char *const *address = sysprof_instrument_selection_values (selection, "monitor-bus");
+
+  if (sysprof_instrument_selection_has (selection, "session-bus"))
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
+  if (sysprof_instrument_selection_has (selection, "system-bus"))
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
+  for (; address != NULL && *address != NULL; address++)
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new_for_bus_address (*address));
+}
+
+const InstrumentRow sysprof_dbus_monitor_row = {
+  .options = { { "session-bus", "Record messages on the session bus" },
+               { "system-bus", "Record messages on the system bus" },
+               { "monitor-bus", "Record messages on the bus at ADDRESS; repeatable",
+                 .value = "ADDRESS" } },
+  .manual =
+      "Record all messages on this D-Bus bus: calls, replies and signals. The option for an\n"
+      "address, like \\fIunix:path=/run/user/1000/bus\\fR, is repeatable. Each message has the time\n"
+      "at which the recorder woke up to read it. Only root can record all messages on the\n"
+      "system bus; other users receive broadcast signals. See \\fBLIMITS\\fR for long messages.",
+  .create = create_monitors,
+};

@@ -144,3 +144,9 @@ const SampledCounters sysprof_disk_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofDiskUsage,
                                  sysprof_disk_usage,
                                  &sysprof_disk_usage_counters)
+
+const InstrumentRow sysprof_disk_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-disk", "Do not record disk counters", .omits = true } },
+  .new = sysprof_disk_usage_new,
+};

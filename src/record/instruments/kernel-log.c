@@ -12,7 +12,6 @@
 
 #include "record/logs/log-text.h"
 #include "record/pump-private.h"
-#include "record/record.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -200,3 +199,12 @@ sysprof_kernel_log_new (void)
 {
   return g_object_new (SYSPROF_TYPE_KERNEL_LOG, NULL);
 }
+
+const InstrumentRow sysprof_kernel_log_row = {
+  .options = { { "kernel-log", "Record kernel messages" },
+               { "no-kernel-log", "Do not record kernel messages (default)", .omits = true } },
+  .manual =
+      "Record kernel messages from \\fI/dev/kmsg\\fR. Kernel messages from the journal are then\n"
+      "dropped, to avoid duplicates. Off by default.",
+  .new = sysprof_kernel_log_new,
+};

@@ -566,3 +566,28 @@ sysprof_off_cpu_new (const SamplerOptions *options)
   self->options.user = g_strdup (options->user);
   return SYSPROF_INSTRUMENT (self);
 }
+
+static void
+create_off_cpu (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  g_ptr_array_add (instruments, sysprof_off_cpu_new (selection->sampler));
+}
+
+const InstrumentRow sysprof_off_cpu_row = {
+  .options = { { "off-cpu",
+                 "Also record waits: where, how long, why, and which thread ended them" },
+               { "no-off-cpu", "Do not record waits (default)", .omits = true } },
+  .manual =
+      "Also record waits of all threads, or of those selected by\n"
+      "\\fB--pid\\fR, \\fB--tid\\fR, \\fB--cpu\\fR, \\fB--cgroup\\fR and \\fB--user\\fR.\n"
+      "For each wait the capture contains the stack, the duration, how long the thread was\n"
+      "runnable, the reason (page fault, child, sleep, futex, I/O, the system call, or\n"
+      "preemption), the thread that ended the wait, with its stack, and the owner of the lock,\n"
+      "if known.\n"
+      ".IP\n"
+      "This needs root, or CAP_BPF and CAP_PERFMON, and Linux 5.18. With \\fB--no-perf\\fR waits\n"
+      "are recorded without samples. Stacks of programs that have just started can be\n"
+      "truncated; \\fBsysprof-report quality\\fR shows how many. In a container with its own\n"
+      "process IDs, select by \\fB--cgroup\\fR or \\fB--user\\fR. Off by default.",
+  .create = create_off_cpu,
+};

@@ -6,7 +6,6 @@
 
 #include "record/counters/sampled-counters.h"
 #include "record/pump.h"
-#include "record/record.h"
 
 #define PERCENT_OF_TIME 1e-7 /* from ns per second */
 
@@ -52,3 +51,13 @@ const SampledCounters sysprof_own_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofOwnUsage,
                                  sysprof_own_usage,
                                  &sysprof_own_usage_counters)
+
+const InstrumentRow sysprof_own_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-recorder", "Do not record the recorder's own CPU time and memory",
+                 .omits = true } },
+  .manual =
+      "Do not record the CPU time and memory of the recorder. The numbers of lost and throttled\n"
+      "samples are always recorded, because they show how complete the capture is.",
+  .new = sysprof_own_usage_new,
+};

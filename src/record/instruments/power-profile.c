@@ -411,3 +411,31 @@ sysprof_power_profile_get_id (SysprofPowerProfile *self)
 
   return self->id;
 }
+
+static void
+create_power_profile (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  const char *const *profiles =
+      sysprof_instrument_selection_values (selection, "power-profile");
+  const char *profile = "performance"; /* --no-throttle */
+
+  for (; profiles != NULL && *profiles != NULL; profiles++)
+    profile = *profiles;
+  g_ptr_array_add (instruments, sysprof_power_profile_new (profile));
+}
+
+static const char *const profile_names[] = { "power-saver", "balanced", "performance", NULL };
+
+const InstrumentRow sysprof_power_profile_row = {
+  .options = { { "power-profile",
+                 "Switch to this power profile while recording: power-saver, balanced, "
+                 "performance",
+                 .value = "PROFILE", .values = profile_names },
+               { "no-throttle", "Deprecated; same as --power-profile=performance" } },
+  .manual =
+      "Switch to the power profile \\fBpower-saver\\fR, \\fBbalanced\\fR or \\fBperformance\\fR\n"
+      "while recording. The previous profile returns when the recording ends, even if the\n"
+      "recorder is killed. \\fB--no-throttle\\fR is a deprecated spelling of\n"
+      "\\fB--power-profile=performance\\fR.",
+  .create = create_power_profile,
+};

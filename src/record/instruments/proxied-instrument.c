@@ -340,3 +340,18 @@ sysprof_proxied_instrument_new_with_options (GBusType bus_type,
   self->options = options != NULL ? g_variant_ref_sink (options) : NULL;
   return SYSPROF_INSTRUMENT (self);
 }
+
+static SysprofInstrument *
+new_gnome_shell (void)
+{
+  return sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, "org.gnome.Shell",
+                                         "/org/gnome/Sysprof3/Profiler");
+}
+
+const InstrumentRow sysprof_proxied_instrument_row = {
+  .options = { { "gnome-shell", "Record profiling data of GNOME Shell" } },
+  .manual =
+      "Record profiling data of GNOME Shell, and merge it at the end. The recorder waits at\n"
+      "most three seconds for it.",
+  .new = new_gnome_shell,
+};

@@ -236,3 +236,14 @@ sysprof_scheduler_details_new (void)
 {
   return g_object_new (SYSPROF_TYPE_SCHEDULER_DETAILS, NULL);
 }
+
+const InstrumentRow sysprof_scheduler_details_row = {
+  .options = { { "scheduler", "Record every context switch" } },
+  .manual =
+      "Record which thread ran on which CPU, for the whole machine. Each run becomes a mark of\n"
+      "the group Scheduler, with the CPU as its name and the thread's name as its message. Idle\n"
+      "time has no marks. \\fBsysprof-report marks\\fR shows them. A busy machine writes several\n"
+      "megabytes per second. The option needs the privilege to sample the whole machine and to\n"
+      "read tracefs.",
+  .new = sysprof_scheduler_details_new,
+};

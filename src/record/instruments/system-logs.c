@@ -4,10 +4,10 @@
  * that a busy journal does not delay the rings. */
 
 #include "record/instrument.h"
+#include "record/instruments/kernel-log.h"
 #include "record/logs/journal.h"
 #include "record/logs/log-text.h"
 #include "record/pump-private.h"
-#include "record/record.h"
 
 #include <sysprof.h>
 
@@ -152,11 +152,22 @@ sysprof_system_logs_new (void)
   return g_object_new (SYSPROF_TYPE_SYSTEM_LOGS, NULL);
 }
 
-SysprofInstrument *
-sysprof_system_logs_new_without_kernel (void)
+/* With --kernel-log kernel messages come from the kernel only, not also from the journal. */
+static void
+create_system_logs (const InstrumentSelection *selection, GPtrArray *instruments)
 {
   SysprofInstrument *self = sysprof_system_logs_new ();
 
-  SYSPROF_SYSTEM_LOGS (self)->leaves_kernel_out = true;
-  return self;
+  SYSPROF_SYSTEM_LOGS (self)->leaves_kernel_out =
+      sysprof_instrument_selection_includes (selection, &sysprof_kernel_log_row);
+  g_ptr_array_add (instruments, self);
 }
+
+const InstrumentRow sysprof_system_logs_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "no-system-log", "Do not record journal messages", .omits = true } },
+  .manual =
+      "Do not record journal messages. They are read from the journal's files, which root and\n"
+      "members of the group systemd-journal can read.",
+  .create = create_system_logs,
+};
