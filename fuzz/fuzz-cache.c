@@ -3,7 +3,7 @@
 /* Entries of the cache of symbols, whose checksum is right and whose content is anything. */
 
 #include "fuzz/fuzz.h"
-#include "symbolize/cache-entry.h"
+#include "inspect/cache-entry.h"
 
 #include <stdlib.h>
 #include <string.h>

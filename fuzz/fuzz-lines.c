@@ -8,8 +8,8 @@
  * byte, and text. Missing bytes are 0. */
 
 #include "fuzz/fuzz.h"
-#include "symbolize/elf-messages.h"
-#include "symbolize/elf-sandbox.h"
+#include "inspect/elf-messages.h"
+#include "inspect/elf-sandbox.h"
 #include "symbolize/lines.h"
 #include "symbolize/symbol-table.h"
 

@@ -268,9 +268,8 @@ compare_offsets (const void *a, const void *b)
 /* Lines must be requested by ascending offsets, but the offsets of overlapping functions do not
  * ascend. */
 static void
-find_lines (const Symbolization *self,
+find_lines (ElfSearch *search,
             const FileBatch *batch,
-            ElfParser *parser,
             const ElfInstructions *found,
             ElfLines *lines)
 {
@@ -278,7 +277,7 @@ find_lines (const Symbolization *self,
   FileBatch all = *batch;
 
   *lines = (ElfLines){ 0 };
-  if (!self->options->with_lines)
+  if (!search->symbolization->options->with_lines)
     return;
   for (size_t i = 0; i < found->n; i++)
     {
@@ -288,7 +287,7 @@ find_lines (const Symbolization *self,
     }
   all.offsets = offsets;
   all.n_offsets = (uint32_t) found->n;
-  if (!sysprof_debug_parts_resolve_lines (self, parser, &all, NULL, lines))
+  if (!sysprof_debug_parts_resolve_lines (search, &all, NULL, lines))
     *lines = (ElfLines){ 0 };
 }
 
@@ -324,14 +323,16 @@ list_ranges (Symbolization *self, const FileBatch *batch, uint32_t **number_of, 
 }
 
 bool
-sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser)
+sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch)
 {
+  Symbolization *self = search->symbolization;
   ElfInstructions found = { 0 };
   ElfLines lines = { 0 };
   g_autofree uint32_t *number_of = NULL;
   uint32_t n;
   g_autofree ElfCodeRange *ranges = list_ranges (self, batch, &number_of, &n);
-  ElfStatus status = sysprof_elf_sandbox_disassemble (&parser->elf.sandbox, ranges, n, &found);
+  ElfStatus status =
+      sysprof_elf_sandbox_disassemble (&search->parser.elf.sandbox, ranges, n, &found);
 
   if (status == ELF_UNSUPPORTED)
     explain (self, batch, "the disassembler does not support its instruction set", "");
@@ -341,7 +342,7 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
   /* A range without code has no instructions. */
   explain (self, batch,
            "the file has no code at this address, or the end of the function is unknown", "");
-  find_lines (self, batch, parser, &found, &lines);
+  find_lines (search, batch, &found, &lines);
   sysprof_code_collection_take (self, number_of, &found, &lines);
   /* The debug information may still be fetched from servers. */
   for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)

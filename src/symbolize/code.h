@@ -6,7 +6,7 @@
 #pragma once
 
 #include "symbolize/batch.h"
-#include "symbolize/elf-parser.h"
+#include "symbolize/elf-search.h"
 
 typedef struct CodeCollection
 {
@@ -27,8 +27,7 @@ sysprof_code_collection_wants (const Symbolization *self, AddressId address)
 
 /* Reads the functions of a batch, with their lines if known, from the file that is open in the
  * parser. Returns FALSE if the file gives no answer. */
-bool
-sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser);
+bool sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch);
 
 /* Stores why there are no instructions. Has no effect if some were found already. */
 void sysprof_code_collection_explain (Symbolization *self,

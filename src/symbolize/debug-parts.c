@@ -5,87 +5,71 @@
 
 #include "symbolize/debug-parts.h"
 
-#include "symbolize/debug-candidates.h"
-#include "symbolize/debug-search.h"
-#include "symbolize/debuginfod-client.h"
-
 #define MOST_TRIES 3 /* a file that cannot be read is left out of the next try */
 
 /* --- supplements --- */
 
 static ElfStatus
-open_supplement (ElfParser *parser, uint32_t reader, int root, const char *path)
+add_supplement_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (&parser->opener, reader, root, path, &info);
+  autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_supplement (parser, envelope, &info, path)
-                       : sysprof_elf_parser_note_unopened (parser, path);
+  return envelope >= 0
+             ? sysprof_elf_parser_add_supplement (&self->parser, envelope, &info, path)
+             : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
+/* Searches the supplement on this machine, then where the file's processes, which have exited,
+ * saw it, then among the files of debuginfod. */
 static ElfStatus
-try_supplement (ElfParser *parser, int root, const char *path, void *data)
+find_supplement (ElfSearch *self, const FileBatch *batch)
 {
-  return open_supplement (parser, sysprof_elf_parser_reader (parser, root), root, path);
-}
-
-static ElfStatus
-find_supplement (const Symbolization *self, ElfParser *parser)
-{
-  g_autoptr (GArray) candidates = sysprof_list_supplement_candidates (
-      self, &parser->opener, (const char *const *) parser->flatpak_dirs, parser->root,
-      parser->path, &parser->facts);
-
-  return sysprof_debug_search_candidates (parser, candidates, try_supplement, NULL);
-}
-
-/* Searches where the file's processes, which have exited, saw the supplement. */
-static ElfStatus
-find_translated_supplement (const Symbolization *self,
-                            ElfParser *parser,
-                            const FileBatch *batch)
-{
-  g_autoptr (GArray) candidates = sysprof_list_supplement_candidates (
-      self, &parser->opener, NULL, -1, batch->path, &parser->facts);
-
-  return sysprof_debug_search_all_translations (self, parser, batch, candidates, try_supplement,
-                                                NULL);
-}
-
-/* A file from a server is only opened by the unprivileged child. */
-static ElfStatus
-find_cached_supplement (ElfParser *parser)
-{
+  ElfParser *parser = &self->parser;
+  PartSearch search = { self, add_supplement_at, 0, ELF_ABSENT };
   char build_id[2 * ELF_MAX_BUILD_ID + 1];
-  g_autofree char *path = NULL;
+  DebugLink link = { build_id, parser->facts.alt_link };
+  g_autoptr (GArray) here = NULL;
+  g_autoptr (GArray) there = NULL;
+  g_autofree char *fetched = NULL;
 
-  if (!parser->use_sandbox)
-    return ELF_ABSENT;
   sysprof_elf_write_build_id (parser->facts.alt_id, parser->facts.alt_id_size, build_id);
-  path = sysprof_debuginfod_find_cached (build_id);
-  return path != NULL ? open_supplement (parser, READER_OURSELVES, -1, path) : ELF_ABSENT;
+  here = sysprof_list_supplement_candidates (&self->locator, parser->root, parser->path, &link,
+                                             true);
+  if (sysprof_try_candidates (here, sysprof_part_search_try, &search))
+    return ELF_OK;
+  if (self->locator.mounts != NULL)
+    {
+      there =
+          sysprof_list_supplement_candidates (&self->locator, -1, batch->path, &link, false);
+      if (sysprof_try_translated_candidates (&self->locator, batch, there,
+                                             sysprof_part_search_try, &search))
+        return ELF_OK;
+    }
+  /* A file from a server is only opened by the unprivileged child. */
+  fetched = parser->use_sandbox ? sysprof_debuginfod_find_cached (build_id) : NULL;
+  return fetched != NULL
+             ? sysprof_elf_status_join (
+                   search.status, add_supplement_at (self, READER_OURSELVES, -1, fetched, 0))
+             : search.status;
 }
 
 static void
-add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *batch)
+add_supplement (ElfSearch *self, const FileBatch *batch)
 {
+  ElfParser *parser = &self->parser;
+
   if (parser->facts.alt_id_size == 0)
     return;
 
   if (!parser->has_supplement_status)
     {
-      parser->supplement_status = find_supplement (self, parser);
-      if (parser->supplement_status != ELF_OK && parser->mounts != NULL)
-        parser->supplement_status = sysprof_debug_search_join (
-            parser->supplement_status, find_translated_supplement (self, parser, batch));
-      if (parser->supplement_status != ELF_OK)
-        parser->supplement_status = sysprof_debug_search_join (parser->supplement_status,
-                                                               find_cached_supplement (parser));
+      parser->supplement_status = find_supplement (self, batch);
       parser->has_supplement_status = true;
     }
   if (parser->supplement_status != ELF_OK && parser->supplement_status != ELF_GIVEN_UP &&
       parser->supplement_status != ELF_SKIPPED)
-    sysprof_line_collection_note_gap (self, batch,
+    sysprof_line_collection_note_gap (self->symbolization, batch,
                                       parser->supplement_status == ELF_MISMATCH
                                           ? DEBUG_GAP_OTHER_SUPPLEMENT
                                           : DEBUG_GAP_NO_SUPPLEMENT,
@@ -94,90 +78,80 @@ add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *b
 
 /* --- split units --- */
 
-static FilePlaces
-places_of (const ElfParser *parser)
+static FoundFile
+found_file (const ElfParser *parser)
 {
-  return (FilePlaces){ parser->own_root, parser->own_path, parser->root, parser->path };
+  return (FoundFile){ parser->own_root, parser->own_path, parser->root, parser->path };
 }
 
 static ElfStatus
-try_package (ElfParser *parser, int root, const char *path, void *data)
+add_package_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (
-      &parser->opener, sysprof_elf_parser_reader (parser, root), root, path, &info);
+  autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_package (parser, envelope, &info, path)
-                       : sysprof_elf_parser_note_unopened (parser, path);
+  return envelope >= 0 ? sysprof_elf_parser_add_package (&self->parser, envelope, &info, path)
+                       : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
-/* `number`: uint32_t, index into the missing split units of the answer. */
 static ElfStatus
-try_split (ElfParser *parser, int root, const char *path, void *number)
+add_split_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (
-      &parser->opener, sysprof_elf_parser_reader (parser, root), root, path, &info);
+  autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_split (parser, envelope, &info, path,
-                                                       *(const uint32_t *) number)
-                       : sysprof_elf_parser_note_unopened (parser, path);
+  return envelope >= 0 ? sysprof_elf_parser_add_split (&self->parser, envelope, &info, path, i)
+                       : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
 static ElfStatus
-find_package (const Symbolization *self, ElfParser *parser, const FileBatch *batch)
+find_package (ElfSearch *self, const FileBatch *batch)
 {
-  FilePlaces places = places_of (parser);
-  g_autoptr (GArray) candidates = sysprof_list_package_candidates (
-      self, (const char *const *) parser->flatpak_dirs, &places, &parser->facts);
+  const ElfFacts *facts = &self->parser.facts;
+  PartSearch search = { self, add_package_at, 0, ELF_ABSENT };
+  FoundFile file = found_file (&self->parser);
+  char build_id[2 * ELF_MAX_BUILD_ID + 1];
+  g_autoptr (GArray) candidates = NULL;
   g_autofree char *beside = g_strconcat (batch->path, ".dwp", NULL);
-  ElfStatus result = sysprof_debug_search_candidates (parser, candidates, try_package, NULL);
 
-  if (result != ELF_OK)
-    result = sysprof_debug_search_join (
-        result,
-        sysprof_debug_search_translations (self, parser, batch, beside, try_package, NULL));
-  return result;
+  sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, build_id);
+  candidates = sysprof_list_package_candidates (&self->locator, &file, build_id);
+  (void) (sysprof_try_candidates (candidates, sysprof_part_search_try, &search) ||
+          sysprof_try_translations (&self->locator, batch, beside, sysprof_part_search_try,
+                                    &search));
+  return search.status;
 }
 
 /* Finds the file with missing split unit `i` of the answer. */
 static ElfStatus
-find_split (const Symbolization *self,
-            ElfParser *parser,
-            const FileBatch *batch,
-            const ElfLines *lines,
-            uint32_t i)
+find_split (ElfSearch *self, const FileBatch *batch, const ElfLines *lines, uint32_t i)
 {
   const char *directory = lines->text + lines->split[i].directory;
   const char *name = lines->text + lines->split[i].name;
-  FilePlaces places = places_of (parser);
+  PartSearch search = { self, add_split_at, i, ELF_ABSENT };
+  FoundFile file = found_file (&self->parser);
   g_autoptr (GArray) candidates =
-      sysprof_list_split_candidates (self, &places, directory, name);
+      sysprof_list_split_candidates (&self->locator, &file, directory, name);
   g_autofree char *compiled =
       name[0] == '/' ? g_strdup (name) : g_build_filename (directory, name, NULL);
-  ElfStatus result = sysprof_debug_search_candidates (parser, candidates, try_split, &i);
 
-  if (result != ELF_OK)
-    result = sysprof_debug_search_join (
-        result,
-        sysprof_debug_search_translations (self, parser, batch, compiled, try_split, &i));
-  return result;
+  (void) (sysprof_try_candidates (candidates, sysprof_part_search_try, &search) ||
+          sysprof_try_translations (&self->locator, batch, compiled, sysprof_part_search_try,
+                                    &search));
+  return search.status;
 }
 
 /* Returns whether some were found. The next answer reports which of the others are from a
  * different build. */
 static bool
-find_splits (const Symbolization *self,
-             ElfParser *parser,
-             const FileBatch *batch,
-             ElfLines *lines)
+find_splits (ElfSearch *self, const FileBatch *batch, ElfLines *lines)
 {
   bool is_any = false;
 
-  for (uint32_t i = 0; i < lines->n_splits && !parser->has_started_again &&
-                       !sysprof_progress_is_cancelled (self->progress);
+  for (uint32_t i = 0; i < lines->n_splits && !self->parser.has_started_again &&
+                       !sysprof_progress_is_cancelled (self->symbolization->progress);
        i++)
-    switch (find_split (self, parser, batch, lines, i))
+    switch (find_split (self, batch, lines, i))
       {
       case ELF_OK:
         is_any = true;
@@ -231,23 +205,20 @@ ask_with_splits (ElfParser *parser,
 /* Finds the missing split units of the answer. Returns FALSE if one was found that could not be
  * read. The parser has then restarted without that file, and the caller must resolve again. */
 static bool
-complete (const Symbolization *self,
-          ElfParser *parser,
-          const FileBatch *batch,
-          const uint64_t *addresses,
-          ElfLines *lines)
+complete (ElfSearch *self, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
 {
+  ElfParser *parser = &self->parser;
   ElfStatus status;
 
   parser->has_started_again = false;
-  status = find_package (self, parser, batch);
+  status = find_package (self, batch);
   if (parser->has_started_again ||
       (status == ELF_OK && !ask_with_splits (parser, batch, addresses, lines)))
     return false;
 
   for (size_t i = 0; status == ELF_MISMATCH && i < lines->n_splits; i++)
     lines->split[i].is_other = true;
-  if (lines->n_splits == 0 || !find_splits (self, parser, batch, lines))
+  if (lines->n_splits == 0 || !find_splits (self, batch, lines))
     return !parser->has_started_again;
   return !parser->has_started_again && ask_with_splits (parser, batch, addresses, lines);
 }
@@ -278,32 +249,32 @@ note_over_limit (const Symbolization *self, const FileBatch *batch)
 }
 
 bool
-sysprof_debug_parts_resolve_lines (const Symbolization *self,
-                                   ElfParser *parser,
+sysprof_debug_parts_resolve_lines (ElfSearch *self,
                                    const FileBatch *batch,
                                    const uint64_t *addresses,
                                    ElfLines *lines)
 {
+  ElfParser *parser = &self->parser;
   guint n_blamed = sysprof_elf_parser_n_blamed (parser);
   ElfStatus status;
 
-  add_supplement (self, parser, batch);
+  add_supplement (self, batch);
   do
     status = ask (parser, batch, addresses, lines);
   while (sysprof_elf_parser_do_without (parser, status));
   if (sysprof_elf_status_is_failure (status))
     sysprof_elf_parser_forgive (parser, n_blamed);
   if (status == ELF_TOO_LARGE)
-    note_over_limit (self, batch);
+    note_over_limit (self->symbolization, batch);
   if (status != ELF_OK)
     return false;
 
   for (unsigned i = 0; i < MOST_TRIES && lines->n_splits > 0; i++)
-    if (complete (self, parser, batch, addresses, lines) ||
+    if (complete (self, batch, addresses, lines) ||
         ask_again (parser, batch, addresses, lines) != ELF_OK)
       break;
-  note_lacking (self, batch, lines);
+  note_lacking (self->symbolization, batch, lines);
   if (lines->is_over_limit)
-    note_over_limit (self, batch);
+    note_over_limit (self->symbolization, batch);
   return true;
 }

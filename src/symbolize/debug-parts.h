@@ -5,14 +5,13 @@
 
 #pragma once
 
-#include "symbolize/elf-parser.h"
+#include "symbolize/elf-search.h"
 #include "symbolize/lines.h"
 
 /* Resolves lines and inlined functions of the batch with the file that is open in the parser
  * and all its parts. The keys are link-time `addresses`, or offsets if NULL. Missing parts are
  * noted. Returns FALSE if the file gives no answer. */
-bool sysprof_debug_parts_resolve_lines (const Symbolization *self,
-                                        ElfParser *parser,
+bool sysprof_debug_parts_resolve_lines (ElfSearch *self,
                                         const FileBatch *batch,
                                         const uint64_t *addresses,
                                         ElfLines *lines);

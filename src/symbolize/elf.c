@@ -13,16 +13,9 @@
 
 #include "symbolize/batch.h"
 #include "symbolize/code.h"
-#include "symbolize/debug-candidates.h"
 #include "symbolize/debug-parts.h"
-#include "symbolize/debug-search.h"
-#include "symbolize/elf-parser.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
 #include "symbolize/lines.h"
-#include "symbolize/link-addresses.h"
-#include "symbolize/stop-event.h"
-#include "symbolize/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +85,7 @@ reason_of_errno (int number)
 /* Opens the recorded file, which is now at `path`, in the parser. On failure returns FALSE and
  * sets the reason. */
 static bool
-open_recorded_file (ElfParser *parser,
+open_recorded_file (ElfSearch *self,
                     const FileBatch *batch,
                     int root,
                     const char *path,
@@ -100,7 +93,7 @@ open_recorded_file (ElfParser *parser,
                     UnnamedReason *reason)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_regular_file (&self->locator.opener, root, path, &info);
 
   if (envelope < 0)
     {
@@ -108,7 +101,7 @@ open_recorded_file (ElfParser *parser,
       return false;
     }
 
-  switch (sysprof_elf_parser_open (parser, envelope, &info, root, path, facts))
+  switch (sysprof_elf_search_open (self, envelope, &info, root, path, facts))
     {
     case ELF_OK:
       *reason = check_identity (batch, &info, facts);
@@ -127,47 +120,40 @@ open_recorded_file (ElfParser *parser,
 }
 
 static ElfStatus
-open_debug_file (ElfParser *parser, uint32_t reader, int root, const char *path)
+add_debug_file_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_debug_file (&parser->opener, reader, root, path, &info);
+  autofd envelope = sysprof_open_debug_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
-                       : sysprof_elf_parser_note_unopened (parser, path);
+  return envelope >= 0
+             ? sysprof_elf_parser_add_debug (&self->parser, envelope, &info, root, path)
+             : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
+/* Searches the debug file of the file at `path` below `root`. If that is not the path of the
+ * batch, also searches where the file's processes, which have exited, saw the debug file.
+ * ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
 static ElfStatus
-try_debug_file (ElfParser *parser, int root, const char *path, void *data)
-{
-  return open_debug_file (parser, sysprof_elf_parser_reader (parser, root), root, path);
-}
-
-/* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
-static ElfStatus
-find_debug_file (const Symbolization *self,
-                 ElfParser *parser,
+find_debug_file (ElfSearch *self,
+                 const FileBatch *batch,
                  int root,
                  const char *path,
                  const ElfFacts *facts)
 {
-  g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
-      self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, path, facts);
+  PartSearch search = { self, add_debug_file_at, 0, ELF_ABSENT };
+  char build_id[BUILD_ID_TEXT_SIZE];
+  DebugLink link = { build_id, facts->link };
+  g_autoptr (GArray) here = NULL;
+  g_autoptr (GArray) there = NULL;
 
-  return sysprof_debug_search_candidates (parser, candidates, try_debug_file, NULL);
-}
-
-/* Searches where the file's processes, which have exited, saw its debug file. */
-static ElfStatus
-find_translated_debug_file (const Symbolization *self,
-                            ElfParser *parser,
-                            const FileBatch *batch,
-                            const ElfFacts *facts)
-{
-  g_autoptr (GArray) candidates =
-      sysprof_list_debug_candidates (self, &parser->opener, NULL, -1, batch->path, facts);
-
-  return sysprof_debug_search_all_translations (self, parser, batch, candidates, try_debug_file,
-                                                NULL);
+  write_build_id (facts, build_id);
+  here = sysprof_list_debug_candidates (&self->locator, root, path, &link, true);
+  if (sysprof_try_candidates (here, sysprof_part_search_try, &search) || path == batch->path)
+    return search.status;
+  there = sysprof_list_debug_candidates (&self->locator, -1, batch->path, &link, false);
+  (void) sysprof_try_translated_candidates (&self->locator, batch, there,
+                                            sysprof_part_search_try, &search);
+  return search.status;
 }
 
 /* --- answers --- */
@@ -341,29 +327,28 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
 
 /* A debug file that cannot be read costs only the names that it alone contains. */
 static bool
-resolve_names (Symbolization *self,
-               ElfParser *parser,
+resolve_names (ElfSearch *self,
                const FileBatch *batch,
                const uint64_t *addresses,
                UnnamedReason reason_of_lack)
 {
   const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
-  guint n_blamed = sysprof_elf_parser_n_blamed (parser);
+  guint n_blamed = sysprof_elf_parser_n_blamed (&self->parser);
   ElfAnswers answers = { 0 };
   ElfStatus status;
 
   for (;;)
     {
-      status = sysprof_elf_cache_resolve (&parser->elf, addresses != NULL, places,
+      status = sysprof_elf_cache_resolve (&self->parser.elf, addresses != NULL, places,
                                           batch->n_offsets, &answers);
-      if (!sysprof_elf_parser_do_without (parser, status))
+      if (!sysprof_elf_parser_do_without (&self->parser, status))
         break;
       reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
     }
   if (status == ELF_OK)
-    use_answers (self, batch, &answers, reason_of_lack);
+    use_answers (self->symbolization, batch, &answers, reason_of_lack);
   else
-    sysprof_elf_parser_forgive (parser, n_blamed);
+    sysprof_elf_parser_forgive (&self->parser, n_blamed);
   sysprof_elf_answers_clear (&answers);
   return status == ELF_OK;
 }
@@ -371,8 +356,7 @@ resolve_names (Symbolization *self,
 /* Resolves names or lines, or reads code, from the file that is open in the parser. The keys
  * are link-time addresses if given, else offsets. Returns FALSE if the file gives no answer. */
 static bool
-resolve_open_file (Symbolization *self,
-                   ElfParser *parser,
+resolve_open_file (ElfSearch *self,
                    const FileBatch *batch,
                    const uint64_t *addresses,
                    UnnamedReason reason_of_lack)
@@ -380,16 +364,16 @@ resolve_open_file (Symbolization *self,
   ElfLines lines = { 0 };
   bool is_answered;
 
-  if (self->code != NULL)
-    is_answered = sysprof_code_collection_read (self, batch, parser);
-  else if (self->lines != NULL)
+  if (self->symbolization->code != NULL)
+    is_answered = sysprof_code_collection_read (self, batch);
+  else if (self->symbolization->lines != NULL)
     {
-      is_answered = sysprof_debug_parts_resolve_lines (self, parser, batch, addresses, &lines);
+      is_answered = sysprof_debug_parts_resolve_lines (self, batch, addresses, &lines);
       if (is_answered)
-        sysprof_line_collection_add (self, batch, &lines);
+        sysprof_line_collection_add (self->symbolization, batch, &lines);
     }
   else
-    is_answered = resolve_names (self, parser, batch, addresses, reason_of_lack);
+    is_answered = resolve_names (self, batch, addresses, reason_of_lack);
   sysprof_elf_lines_clear (&lines);
   return is_answered;
 }
@@ -431,7 +415,7 @@ note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
 }
 
 static bool
-open_wanted_file (ElfParser *parser,
+open_wanted_file (ElfSearch *self,
                   const FileBatch *batch,
                   const char *build_id,
                   int root,
@@ -440,32 +424,28 @@ open_wanted_file (ElfParser *parser,
 {
   UnnamedReason reason;
 
-  return open_recorded_file (parser, batch, root, path, facts, &reason) &&
+  return open_recorded_file (self, batch, root, path, facts, &reason) &&
          has_build_id (facts, build_id);
 }
 
 /* Opens the file at one of the roots where it may have been when it was noted as wanted. */
 static bool
-open_found_file (const Symbolization *self,
-                 ElfParser *parser,
-                 const FileBatch *batch,
-                 const char *build_id,
-                 ElfFacts *facts)
+open_found_file (ElfSearch *self, const FileBatch *batch, const char *build_id, ElfFacts *facts)
 {
   g_autoptr (GPtrArray) paths = NULL;
   FileRoots roots;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
-    if (open_wanted_file (parser, batch, build_id, roots.fd[i], batch->path, facts))
+    if (open_wanted_file (self, batch, build_id, roots.fd[i], batch->path, facts))
       return true;
-  if (parser->mounts == NULL)
+  if (self->locator.mounts == NULL)
     return false;
 
-  paths = sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   for (guint i = 0; i < paths->len; i++)
-    if (open_wanted_file (parser, batch, build_id, -1, paths->pdata[i], facts))
+    if (open_wanted_file (self, batch, build_id, -1, paths->pdata[i], facts))
       return true;
   return false;
 }
@@ -473,66 +453,60 @@ open_found_file (const Symbolization *self,
 /* Resolves names with a debug file whose main file is missing. Returns FALSE if it is from
  * another build, or its code cannot be assigned to file offsets. */
 static bool
-use_debug_file_alone (Symbolization *self,
-                      ElfParser *parser,
-                      const FileBatch *batch,
-                      int root,
-                      const char *path)
+use_debug_file_alone (ElfSearch *self, const FileBatch *batch, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_regular_file (&self->locator.opener, root, path, &info);
   g_autofree uint64_t *addresses = NULL;
   ElfFacts facts = { 0 };
 
   if (envelope < 0 ||
-      sysprof_elf_parser_open (parser, envelope, &info, root, path, &facts) != ELF_OK ||
-      !has_build_id (&facts, batch->build_id) || !needs_no_debug_file (parser, &facts))
+      sysprof_elf_search_open (self, envelope, &info, root, path, &facts) != ELF_OK ||
+      !has_build_id (&facts, batch->build_id) || !needs_no_debug_file (&self->parser, &facts))
     return false;
   if (facts.text_size != 0)
     {
-      if (self->code != NULL)
+      if (self->symbolization->code != NULL)
         return false; /* a debug file contains no code */
-      addresses = sysprof_find_link_addresses (self, batch, &facts);
+      addresses = sysprof_find_link_addresses (self->symbolization->store, batch,
+                                               facts.text_address, facts.text_size);
       if (addresses == NULL)
         return false;
     }
-  return resolve_open_file (self, parser, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
+  return resolve_open_file (self, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
 }
 
 /* The file itself is on this machine, or was fetched with its debug file. */
 static void
-resolve_file_fetched (Symbolization *self,
-                      ElfParser *parser,
-                      const FileBatch *batch,
-                      FetchedFile *fetched)
+resolve_file_fetched (ElfSearch *self, const FileBatch *batch, FetchedFile *fetched)
 {
   ElfStatus debug_status = ELF_ABSENT;
   ElfFacts facts = { 0 };
   bool is_open =
       fetched->executable != NULL
-          ? open_wanted_file (parser, batch, fetched->build_id, -1, fetched->executable, &facts)
-          : open_found_file (self, parser, batch, fetched->build_id, &facts);
+          ? open_wanted_file (self, batch, fetched->build_id, -1, fetched->executable, &facts)
+          : open_found_file (self, batch, fetched->build_id, &facts);
 
   fetched->is_unfit = fetched->executable != NULL && !is_open;
   if (!is_open)
     {
       if (fetched->debug != NULL && strcmp (fetched->build_id, batch->build_id) == 0)
-        (void) use_debug_file_alone (self, parser, batch, -1, fetched->debug);
+        (void) use_debug_file_alone (self, batch, -1, fetched->debug);
       return;
     }
 
-  if (parser->has_debug)
+  if (self->parser.has_debug)
     debug_status = ELF_OK;
-  else if (fetched->debug != NULL && !needs_no_debug_file (parser, &facts))
+  else if (fetched->debug != NULL && !needs_no_debug_file (&self->parser, &facts))
     {
-      debug_status = open_debug_file (parser, READER_OURSELVES, -1, fetched->debug);
+      debug_status = add_debug_file_at (self, READER_OURSELVES, -1, fetched->debug, 0);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
   /* If no debug file could be used, the file alone has already been tried. It may also be
    * another file than the one found earlier. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
-  (void) resolve_open_file (self, parser, batch, NULL, reason_of_lack (&facts, debug_status));
+  (void) resolve_open_file (self, batch, NULL, reason_of_lack (&facts, debug_status));
 }
 
 /* --- files of this machine --- */
@@ -540,8 +514,7 @@ resolve_file_fetched (Symbolization *self,
 /* Resolves names with the open file, which was found below `root` at `path`. On failure returns
  * FALSE and sets the reason. */
 static bool
-use_open_file (Symbolization *self,
-               ElfParser *parser,
+use_open_file (ElfSearch *self,
                const FileBatch *batch,
                int root,
                const char *path,
@@ -549,36 +522,35 @@ use_open_file (Symbolization *self,
                UnnamedReason *reason)
 {
   ElfStatus debug_status = ELF_ABSENT;
-  bool is_complete = needs_no_debug_file (parser, facts);
+  bool is_complete = needs_no_debug_file (&self->parser, facts);
+  Symbolization *symbolization = self->symbolization;
 
-  if (self->lines != NULL && self->is_elsewhere && facts->build_id_size == 0)
+  if (symbolization->lines != NULL && symbolization->is_elsewhere && facts->build_id_size == 0)
     return true; /* without identification, the file may be a different one */
-  if (self->code != NULL && self->is_elsewhere && facts->build_id_size == 0)
-    return sysprof_code_collection_explain_unsure (self, batch);
-  if (parser->has_debug)
+  if (symbolization->code != NULL && symbolization->is_elsewhere && facts->build_id_size == 0)
+    return sysprof_code_collection_explain_unsure (symbolization, batch);
+  if (self->parser.has_debug)
     debug_status = ELF_OK;
   else if (!is_complete)
-    debug_status = find_debug_file (self, parser, root, path, facts);
-  if (debug_status != ELF_OK && !is_complete && path != batch->path)
-    debug_status = sysprof_debug_search_join (
-        debug_status, find_translated_debug_file (self, parser, batch, facts));
+    debug_status = find_debug_file (self, batch, root, path, facts);
   if (debug_status != ELF_OK && !is_complete)
-    note_wanted (self, batch, facts);
-  if (debug_status != ELF_OK && self->code == NULL &&
-      (self->lines != NULL ? !is_complete : is_told_to_lack_names (self, batch)))
+    note_wanted (symbolization, batch, facts);
+  if (debug_status != ELF_OK && symbolization->code == NULL &&
+      (symbolization->lines != NULL ? !is_complete
+                                    : is_told_to_lack_names (symbolization, batch)))
     return true;
-  if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
+  if (resolve_open_file (self, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
-  *reason = sysprof_elf_cache_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
+  *reason =
+      sysprof_elf_cache_is_over_budget (&self->parser.elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
   return false;
 }
 
 /* Resolves names with the file below `root` at `path`. If that fails, sets `reason` and returns
  * FALSE; the caller then tries the next path. */
 static bool
-try_place (Symbolization *self,
-           ElfParser *parser,
+try_place (ElfSearch *self,
            const FileBatch *batch,
            int root,
            const char *path,
@@ -586,12 +558,12 @@ try_place (Symbolization *self,
 {
   UnnamedReason here = UNNAMED_NOT;
   ElfFacts facts = { 0 };
-  bool is_open = open_recorded_file (parser, batch, root, path, &facts, &here);
+  bool is_open = open_recorded_file (self, batch, root, path, &facts, &here);
 
   /* A reason from an existing file takes precedence over "file missing". */
   if (here != UNNAMED_NOT && (*reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
     *reason = here;
-  return is_open && use_open_file (self, parser, batch, root, path, &facts, reason);
+  return is_open && use_open_file (self, batch, root, path, &facts, reason);
 }
 
 /* Whether the file that the recorder held open is certainly the recorded one. */
@@ -612,12 +584,9 @@ is_kept_file (const Symbolization *self,
 
 /* Tries the files that the recorder held open. */
 static bool
-try_pinned_files (Symbolization *self,
-                  ElfParser *parser,
-                  const FileBatch *batch,
-                  UnnamedReason *reason)
+try_pinned_files (ElfSearch *self, const FileBatch *batch, UnnamedReason *reason)
 {
-  const PinnedFiles *files = self->options->pinned_files;
+  const PinnedFiles *files = self->symbolization->options->pinned_files;
   const PinnedFile *kept;
 
   for (unsigned n = 0;
@@ -627,10 +596,10 @@ try_pinned_files (Symbolization *self,
     {
       ElfFacts facts = { 0 };
 
-      if (sysprof_elf_parser_open (parser, kept->envelope, &kept->info, -1, batch->path,
+      if (sysprof_elf_search_open (self, kept->envelope, &kept->info, -1, batch->path,
                                    &facts) == ELF_OK &&
-          is_kept_file (self, batch, kept, &facts) &&
-          use_open_file (self, parser, batch, -1, batch->path, &facts, reason))
+          is_kept_file (self->symbolization, batch, kept, &facts) &&
+          use_open_file (self, batch, -1, batch->path, &facts, reason))
         return true;
     }
   return false;
@@ -639,8 +608,7 @@ try_pinned_files (Symbolization *self,
 /* Tries the file's own path below the roots of running processes, then below our own root.
  * `reason_there` is set to the reason of the first one. */
 static bool
-try_own_path (Symbolization *self,
-              ElfParser *parser,
+try_own_path (ElfSearch *self,
               const FileBatch *batch,
               bool may_be_ours,
               UnnamedReason *reason_there,
@@ -648,17 +616,17 @@ try_own_path (Symbolization *self,
 {
   FileRoots roots;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
     {
       const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
 
       if (roots.fd[i] < 0)
         *reason_there = *reason;
-      if (rest != NULL && try_place (self, parser, batch, roots.fd[i], rest, reason))
+      if (rest != NULL && try_place (self, batch, roots.fd[i], rest, reason))
         return true;
       if ((roots.fd[i] >= 0 || may_be_ours) &&
-          try_place (self, parser, batch, roots.fd[i], batch->path, reason))
+          try_place (self, batch, roots.fd[i], batch->path, reason))
         return true;
     }
   return false;
@@ -666,8 +634,7 @@ try_own_path (Symbolization *self,
 
 /* Tries the paths where processes that have exited saw it. */
 static bool
-try_translations (Symbolization *self,
-                  ElfParser *parser,
+try_translations (ElfSearch *self,
                   const FileBatch *batch,
                   bool has_tried_ours,
                   UnnamedReason reason_there,
@@ -675,38 +642,29 @@ try_translations (Symbolization *self,
 {
   bool is_ours;
   g_autoptr (GPtrArray) paths =
-      sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+      sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
 
   /* The file at this path on the host is unrelated, so its reason is not used. */
   if (!is_ours)
     *reason = reason_there;
   for (guint i = 0; i < paths->len; i++)
     if ((!has_tried_ours || strcmp (paths->pdata[i], batch->path) != 0) &&
-        try_place (self, parser, batch, -1, paths->pdata[i], reason))
+        try_place (self, batch, -1, paths->pdata[i], reason))
       return true;
 
   return paths->len == 0 && is_ours && !has_tried_ours &&
-         try_place (self, parser, batch, -1, batch->path, reason);
+         try_place (self, batch, -1, batch->path, reason);
 }
 
 /* Tries DIR/.build-id/ab/cdef.debug, and next to it the file itself, as some tools collect
  * both. */
 static bool
-try_build_id_below (Symbolization *self,
-                    ElfParser *parser,
-                    const FileBatch *batch,
-                    int root,
-                    UnnamedReason *reason)
+try_build_id_below (ElfSearch *self, const FileBatch *batch, int root, UnnamedReason *reason)
 {
-  ElfFacts recorded = { .build_id_size = (uint32_t) strlen (batch->build_id) / 2 };
-  g_autoptr (GArray) candidates = NULL;
+  const DebugLink recorded = { batch->build_id, "" };
+  g_autoptr (GArray) candidates =
+      sysprof_list_debug_candidates (&self->locator, root, batch->path, &recorded, true);
 
-  for (uint32_t i = 0; i < recorded.build_id_size; i++)
-    recorded.build_id[i] = (uint8_t) (g_ascii_xdigit_value (batch->build_id[2 * i]) << 4 |
-                                      g_ascii_xdigit_value (batch->build_id[2 * i + 1]));
-  candidates = sysprof_list_debug_candidates (self, &parser->opener,
-                                              (const char *const *) parser->flatpak_dirs, root,
-                                              batch->path, &recorded);
   for (guint i = 0; i < candidates->len; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
@@ -715,11 +673,11 @@ try_build_id_below (Symbolization *self,
       ElfFacts facts = { 0 };
       UnnamedReason here;
 
-      if (open_recorded_file (parser, batch, candidate->root, itself, &facts, &here) &&
+      if (open_recorded_file (self, batch, candidate->root, itself, &facts, &here) &&
           has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
-          use_open_file (self, parser, batch, candidate->root, itself, &facts, reason))
+          use_open_file (self, batch, candidate->root, itself, &facts, reason))
         return true;
-      if (use_debug_file_alone (self, parser, batch, candidate->root, candidate->path))
+      if (use_debug_file_alone (self, batch, candidate->root, candidate->path))
         return true;
     }
   return false;
@@ -727,46 +685,42 @@ try_build_id_below (Symbolization *self,
 
 /* Searches by build ID only, independent of the path. */
 static bool
-try_build_id (Symbolization *self,
-              ElfParser *parser,
-              const FileBatch *batch,
-              UnnamedReason *reason)
+try_build_id (ElfSearch *self, const FileBatch *batch, UnnamedReason *reason)
 {
   FileRoots roots;
 
   if (!is_build_id (batch->build_id))
     return false;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
-    if (try_build_id_below (self, parser, batch, roots.fd[i], reason))
+    if (try_build_id_below (self, batch, roots.fd[i], reason))
       return true;
   return false;
 }
 
 static void
-resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+resolve_file (ElfSearch *self, const FileBatch *batch)
 {
   /* Without an identification, a file of another namespace must not be used. */
-  bool may_be_ours = parser->mounts == NULL || sysprof_file_batch_is_identified (batch);
+  bool may_be_ours = self->locator.mounts == NULL || sysprof_file_batch_is_identified (batch);
   UnnamedReason reason = UNNAMED_FILE_MISSING, reason_there = UNNAMED_FILE_MISSING;
 
-  if (try_own_path (self, parser, batch, may_be_ours, &reason_there, &reason))
+  if (try_own_path (self, batch, may_be_ours, &reason_there, &reason))
     return;
-  if (parser->mounts != NULL &&
-      try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
+  if (self->locator.mounts != NULL &&
+      try_translations (self, batch, may_be_ours, reason_there, &reason))
     return;
-  if (try_pinned_files (self, parser, batch, &reason) ||
-      try_build_id (self, parser, batch, &reason))
+  if (try_pinned_files (self, batch, &reason) || try_build_id (self, batch, &reason))
     return;
 
-  if (self->code != NULL)
-    sysprof_code_collection_explain (self, batch, reason);
-  else if (self->lines == NULL)
-    explain_all (self, batch, reason);
+  if (self->symbolization->code != NULL)
+    sysprof_code_collection_explain (self->symbolization, batch, reason);
+  else if (self->symbolization->lines == NULL)
+    explain_all (self->symbolization, batch, reason);
   if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
       reason == UNNAMED_OTHER_BUILD_ID)
-    note_wanted (self, batch, NULL);
+    note_wanted (self->symbolization, batch, NULL);
 }
 
 /* The vDSO is the same in every process of the running kernel, so our own is used. */
@@ -783,80 +737,66 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
   sysprof_elf_answers_clear (&answers);
 }
 
+static void
+note_gaps (const Symbolization *self,
+           const FileBatch *batch,
+           DebugGapKind kind,
+           const GPtrArray *paths)
+{
+  for (guint i = 0; paths != NULL && i < paths->len; i++)
+    sysprof_symbolization_note_gap (self, batch->path, kind, 1, paths->pdata[i]);
+}
+
 /* Nothing is reported for code, because lines were resolved before and reported the same
  * problems. */
 static void
-tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+tell_failed (ElfSearch *self, const FileBatch *batch)
 {
-  for (guint i = 0; i < sysprof_elf_parser_n_blamed (parser) && self->code == NULL; i++)
-    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_FAILED, 1,
-                                    parser->blamed->pdata[i]);
-  sysprof_elf_parser_forgive (parser, 0);
-  for (guint i = 0; parser->skipped != NULL && i < parser->skipped->len && self->code == NULL;
-       i++)
-    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_SKIPPED, 1,
-                                    parser->skipped->pdata[i]);
-  g_clear_pointer (&parser->skipped, g_ptr_array_unref);
+  if (self->symbolization->code == NULL)
+    {
+      note_gaps (self->symbolization, batch, DEBUG_GAP_FAILED, self->parser.blamed);
+      note_gaps (self->symbolization, batch, DEBUG_GAP_SKIPPED, self->parser.skipped);
+    }
+  sysprof_elf_parser_forgive (&self->parser, 0);
+  g_clear_pointer (&self->parser.skipped, g_ptr_array_unref);
 }
 
 /* `fetched` is [batches->n], or NULL for files of this machine. */
 static void
 resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
 {
-  StopEvent stop;
-  ElfParser parser = {
-    .use_sandbox = fetched != NULL || self->code != NULL || self->options->use_sandbox,
-    .is_for_lines = self->lines != NULL || self->code != NULL,
-    .opener = OPENER_INIT,
-    .elf = REMEMBERED_ELF_INIT,
-    .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
-  };
+  ElfSearch search;
 
-  /* Opening a file may block forever. So cancelation must interrupt the wait for either
-   * child. */
-  sysprof_stop_event_init (&stop, self->progress->cancellable);
-  parser.opener.stop_fd = stop.fd;
-  parser.opener.has_stop_fd = stop.fd >= 0;
-  parser.elf.budget = self->budget;
-  /* Instructions are not cached. */
-  if (!self->options->no_cache && self->code == NULL)
-    parser.elf.cache = sysprof_symbol_cache_new ();
-  sysprof_process_roots_init (&parser.roots, self);
-  if (self->options->sysroot == NULL)
-    parser.mounts = sysprof_capture_mounts_new (self, stop.fd);
+  sysprof_elf_search_init (&search, self, fetched != NULL);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
+      const FileBatch *batch = &batches->row[i];
+      bool is_unsure = !is_file (batch->path) || !may_have_lines (self, batch);
+
       if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
         continue;
-      if (self->code != NULL &&
-          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
+      if (self->code != NULL && is_unsure)
         {
-          (void) sysprof_code_collection_explain_unsure (self, &batches->row[i]);
+          (void) sysprof_code_collection_explain_unsure (self, batch);
           continue;
         }
-      if (self->lines != NULL &&
-          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
+      if (self->lines != NULL && is_unsure)
         continue;
       if (fetched != NULL)
         {
-          resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);
-          if (parser.is_open)
-            sysprof_elf_write_build_id (parser.facts.alt_id, parser.facts.alt_id_size,
-                                        fetched[i].supplement);
+          resolve_file_fetched (&search, batch, &fetched[i]);
+          if (search.parser.is_open)
+            sysprof_elf_write_build_id (search.parser.facts.alt_id,
+                                        search.parser.facts.alt_id_size, fetched[i].supplement);
         }
-      else if (is_file (batches->row[i].path))
-        resolve_file (self, &parser, &batches->row[i]);
+      else if (is_file (batch->path))
+        resolve_file (&search, batch);
       else
-        resolve_vdso (self, &batches->row[i]);
-      tell_failed (self, &parser, &batches->row[i]);
+        resolve_vdso (self, batch);
+      tell_failed (&search, batch);
     }
-
-  g_strfreev (parser.flatpak_dirs);
-  sysprof_process_roots_clear (&parser.roots);
-  g_clear_pointer (&parser.mounts, sysprof_capture_mounts_free);
-  sysprof_elf_parser_close (&parser);
-  sysprof_stop_event_clear (&stop);
+  sysprof_elf_search_clear (&search);
 }
 
 void

@@ -5,8 +5,8 @@
 
 #pragma once
 
+#include "inspect/inspect.h"
 #include "symbolize/batch.h"
-#include "symbolize/elf-worker.h"
 
 #define BUILD_ID_TEXT_SIZE (2 * ELF_MAX_BUILD_ID + 1)
 

@@ -5,10 +5,6 @@
 
 #include "symbolize/code.h"
 
-#include "symbolize/file-locator.h"
-#include "symbolize/jit-sandbox.h"
-#include "symbolize/stop-event.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +24,8 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  StopEvent stop;
-  Opener opener;
+  FileLocator locator;
   ConfinedChild child;
-  ProcessRoots roots;
-  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
 } Search;
 
 /* The functions of one process. */
@@ -263,7 +256,7 @@ is_owner_known (const Search *self, ProcessId process, uid_t owner)
 static int
 open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
 {
-  int envelope = sysprof_open_regular_file (&self->opener, root, path, info);
+  int envelope = sysprof_open_regular_file (&self->locator.opener, root, path, info);
 
   if (envelope >= 0 && info->st_ino != batch->inode)
     {
@@ -276,13 +269,12 @@ open_at (Search *self, int root, const char *path, const FileBatch *batch, struc
 static int
 open_dump (Search *self, const FileBatch *batch, struct stat *info)
 {
-  const Symbolization *symbolization = self->symbolization;
   g_autoptr (GPtrArray) paths = NULL;
   FileRoots roots;
   int envelope = -1;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &self->roots, symbolization, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n && envelope < 0; i++)
     {
       const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
@@ -292,11 +284,10 @@ open_dump (Search *self, const FileBatch *batch, struct stat *info)
       if (envelope < 0)
         envelope = open_at (self, roots.fd[i], batch->path, batch, info);
     }
-  if (envelope >= 0 || self->mounts == NULL)
+  if (envelope >= 0 || self->locator.mounts == NULL)
     return envelope;
 
-  paths = sysprof_list_translations (self->mounts, symbolization->store, batch, batch->path,
-                                     &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   for (guint i = 0; i < paths->len && envelope < 0; i++)
     envelope = open_at (self, -1, paths->pdata[i], batch, info);
   return envelope;
@@ -393,20 +384,16 @@ sysprof_jit_code_read (Symbolization *self)
 {
   g_autoptr (GArray) array = collect_places (self);
   const Place *places = (const Place *) (const void *) array->data;
-  Search search = { .symbolization = self,
-                    .opener = OPENER_INIT,
-                    .child = CONFINED_CHILD_INIT };
+  Search search = { .symbolization = self, .child = CONFINED_CHILD_INIT };
+  LocateOptions locate = sysprof_symbolization_locate_options (self);
   uint32_t end;
 
   if (array->len == 0)
     return;
 
-  sysprof_stop_event_init (&search.stop, self->progress->cancellable);
-  search.opener.stop_fd = search.child.stop_fd = search.stop.fd;
-  search.opener.has_stop_fd = search.child.has_stop_fd = search.stop.fd >= 0;
-  sysprof_process_roots_init (&search.roots, self);
-  if (self->options->sysroot == NULL)
-    search.mounts = sysprof_capture_mounts_new (self, search.stop.fd);
+  sysprof_file_locator_init (&search.locator, &locate);
+  search.child.stop_fd = search.locator.stop.fd;
+  search.child.has_stop_fd = search.locator.stop.fd >= 0;
   for (uint32_t i = 0; i < array->len && !sysprof_progress_is_cancelled (self->progress);
        i = end)
     {
@@ -417,9 +404,6 @@ sysprof_jit_code_read (Symbolization *self)
       sysprof_confined_child_end (&search.child);
     }
 
-  sysprof_process_roots_clear (&search.roots);
-  g_clear_pointer (&search.mounts, sysprof_capture_mounts_free);
   sysprof_confined_child_end (&search.child);
-  sysprof_opener_clear (&search.opener);
-  sysprof_stop_event_clear (&search.stop);
+  sysprof_file_locator_clear (&search.locator);
 }

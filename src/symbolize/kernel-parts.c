@@ -73,7 +73,8 @@ add_part (KernelParts *self, char *binary, char *section, char *build_id)
   return &g_array_index (self->parts, KernelPart, self->parts->len - 1);
 }
 
-/* `ID BUILD-ID`. Recordings of one boot have the same; `first` is the ID of the first, empty before it. */
+/* `ID BUILD-ID`. Recordings of one boot have the same; `first` is the ID of the first, empty
+ * before it. */
 static void
 add_boot (KernelParts *self, Text value, Text *first)
 {
@@ -106,7 +107,8 @@ count_metadata (const Store *store, const char *key)
   return n;
 }
 
-/* Captures with addresses of several kernels get no file: version 3.46 joins captures of several boots as they are. */
+/* Captures with addresses of several kernels get no file: version 3.46 joins captures of
+ * several boots as they are. */
 static void
 add_kernels (KernelParts *self, const Symbolization *symbolization)
 {

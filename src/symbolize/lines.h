@@ -5,8 +5,8 @@
 
 #pragma once
 
+#include "inspect/inspect.h"
 #include "symbolize/batch.h"
-#include "symbolize/elf-worker.h"
 #include "symbolize/lines-ahead.h"
 
 /* A function that was inlined at an address. */

@@ -6,9 +6,7 @@
  * Only the path connects a source file to the compiled code. It may have changed since; only
  * servers identify it by build ID. */
 
-#include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,10 +19,8 @@
 typedef struct
 {
   Symbolization symbolization;
-  Opener opener;
-  ProcessRoots roots;
-  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
-  size_t room;           /* remaining bytes for further texts; 0 = a file exceeded the limit */
+  FileLocator locator;
+  size_t room; /* remaining bytes for further texts; 0 = a file exceeded the limit */
 } Finder;
 
 /* The program or library that was compiled from the file, if it can be requested from a
@@ -64,7 +60,7 @@ find_program (Finder *self,
               struct stat *info)
 {
   autofd envelope =
-      path[0] == '/' ? sysprof_open_regular_file (&self->opener, root, path, info) : -1;
+      path[0] == '/' ? sysprof_open_regular_file (&self->locator.opener, root, path, info) : -1;
 
   return envelope >= 0 && batch->inode != 0 && info->st_ino == batch->inode;
 }
@@ -77,17 +73,16 @@ find_reader (Finder *self, const FileBatch *batch, int root)
   struct stat info = { 0 };
   bool is_ours;
 
-  if (geteuid () != 0 || self->mounts == NULL)
+  if (geteuid () != 0 || self->locator.mounts == NULL)
     return READER_OURSELVES;
   if (root >= 0)
     return READER_NOBODY;
-  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch,
-                                     batch->path, &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   if (is_ours)
     g_ptr_array_add (paths, g_strdup (batch->path));
   for (guint i = 0; i < paths->len; i++)
     if (find_program (self, batch, -1, paths->pdata[i], &info))
-      return sysprof_find_reader (&self->opener, -1, paths->pdata[i], &info);
+      return sysprof_find_reader (&self->locator.opener, -1, paths->pdata[i], &info);
   return READER_NOBODY;
 }
 
@@ -139,8 +134,8 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
   autofd envelope = -1;
 
   if (self->room > 0)
-    envelope = sysprof_copy_text_file (&self->opener, find_reader (self, batch, root), root,
-                                       path, &info);
+    envelope = sysprof_copy_text_file (&self->locator.opener, find_reader (self, batch, root),
+                                       root, path, &info);
   else
     errno = EFBIG;
   if (envelope < 0 || !read_text (self, file, envelope, &info))
@@ -164,15 +159,14 @@ find_here (Finder *self, SourceFile *file, const FileBatch *batch)
   FileRoots roots;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &self->roots, &self->symbolization, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
     if ((roots.fd[i] >= 0) && try_place (self, file, batch, roots.fd[i], path))
       return true;
-  if (self->mounts == NULL)
+  if (self->locator.mounts == NULL)
     return false;
 
-  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch, path,
-                                     &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, path, &is_ours);
   for (guint i = 0; i < paths->len; i++)
     if (try_place (self, file, batch, -1, paths->pdata[i]))
       return true;
@@ -186,7 +180,8 @@ static void
 take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, -1, path, &info);
+  autofd envelope =
+      sysprof_copy_text_file (&self->locator.opener, READER_OURSELVES, -1, path, &info);
 
   file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
 }
@@ -250,13 +245,13 @@ sysprof_source_files_read (SourceFile *files,
   int64_t until = g_get_monotonic_time () + MOST_SOURCE_SECONDS * G_TIME_SPAN_SECOND;
   uint32_t n_sought = MIN (n, MOST_SOURCES);
   g_autofree Made *made = g_new0 (Made, n_sought + 1);
-  Finder self = { .opener = OPENER_INIT, .room = MOST_SOURCES_SIZE };
+  Finder self = { .room = MOST_SOURCES_SIZE };
+  LocateOptions locate;
 
   sysprof_symbolization_init (&self.symbolization, store, options, &progress,
                               (SymbolTable *) symbols);
-  sysprof_process_roots_init (&self.roots, &self.symbolization);
-  if (self.symbolization.options->sysroot == NULL)
-    self.mounts = sysprof_capture_mounts_new (&self.symbolization, -1);
+  locate = sysprof_symbolization_locate_options (&self.symbolization);
+  sysprof_file_locator_init (&self.locator, &locate);
   for (uint32_t i = 0; i < n_sought; i++)
     {
       made_init (&made[i], store, &files[i]);
@@ -270,9 +265,7 @@ sysprof_source_files_read (SourceFile *files,
 
   for (uint32_t i = 0; i < n_sought; i++)
     g_free (made[i].items);
-  sysprof_process_roots_clear (&self.roots);
-  g_clear_pointer (&self.mounts, sysprof_capture_mounts_free);
-  sysprof_opener_clear (&self.opener);
+  sysprof_file_locator_clear (&self.locator);
   sysprof_symbolization_clear (&self.symbolization);
 }
 

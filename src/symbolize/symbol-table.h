@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Functions that build a SymbolTable. Only symbolizers call them, before the table is frozen. */
+/* Functions that build a SymbolTable. Only symbolizers call them, before the table is
+ * frozen. */
 
 #pragma once
 

@@ -43,6 +43,18 @@ find_metadata (const Store *store, const char *key)
   return row != NULL ? sysprof_store_string (store, row->value) : NULL;
 }
 
+LocateOptions
+sysprof_symbolization_locate_options (const Symbolization *self)
+{
+  return (LocateOptions){ .store = self->store,
+                          .cancellable = self->progress->cancellable,
+                          .sysroot = self->options->sysroot,
+                          .debug_dirs = self->options->debug_dirs,
+                          .inner_debug_dirs = self->options->inner_debug_dirs,
+                          .is_this_boot = self->is_this_boot,
+                          .is_elsewhere = self->is_elsewhere };
+}
+
 const char *
 sysprof_symbolization_find_metadata (const Symbolization *self, const char *key)
 {

@@ -50,6 +50,9 @@ void sysprof_symbolization_init (Symbolization *self,
                                  SymbolTable *table);
 void sysprof_symbolization_clear (Symbolization *self);
 
+/* What the search for files needs to know. */
+LocateOptions sysprof_symbolization_locate_options (const Symbolization *self);
+
 /* Returns NULL if the capture does not contain the key. */
 const char *sysprof_symbolization_find_metadata (const Symbolization *self, const char *key);
 

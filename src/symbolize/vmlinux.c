@@ -9,13 +9,10 @@
 
 #include "symbolize/vmlinux.h"
 
-#include "symbolize/elf-cache.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
 #include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
-#include "symbolize/stop-event.h"
 
 #include <errno.h>
 #include <fcntl.h>
