@@ -10,7 +10,6 @@
 #include "unwind/cfi.h"
 #include "unwind/code-patterns.h"
 #include "unwind/code-reader.h"
-#include "unwind/eh-return.h"
 #include "unwind/go.h"
 #include "unwind/table.h"
 #include "unwind/x86.h"
@@ -26,7 +25,6 @@
 #define MOST_FIRST_INSTRUCTION 4                      /* bytes */
 #define PIECE                  (UINT64_C (256) << 10) /* bytes read at once */
 #define MOST_CONTRADICTED      64
-#define MOST_EH_RETURNS        8  /* libgcc has four */
 #define BEGINNING              16 /* bytes */
 
 /* Linkers put up to 15 bytes of padding between functions. Padding counts as part of the
@@ -72,12 +70,6 @@ typedef struct
   /* [n_contradicted] functions whose rules contradict their code */
   uint64_t contradicted[MOST_CONTRADICTED];
   size_t n_contradicted;
-  EhReturn eh_return[MOST_EH_RETURNS]; /* [n_eh_returns] ascending */
-  size_t n_eh_returns;
-  const EhReturn *adding; /* whose rows replace those of the current function; NULL = none */
-  EhReturnRow last[3];    /* the last rows added */
-  /* of the current function, if it leaves to an exception handler; else zero */
-  EhReturnRow exit[3];
   /* compare rules with code: in the first pass, unless only call-frame information is used */
   bool is_comparing;
   bool is_again;  /* the pass must be repeated, because a function needs other rows */
@@ -96,36 +88,13 @@ typedef struct
 
 #define RBX 3
 
-static void add_row (void *data, uint64_t address, uint32_t rule);
-
-static void
-add_eh_return (Build *self)
-{
-  const EhReturn *eh_return = self->adding;
-
-  self->adding = NULL;
-  for (unsigned i = 0; eh_return != NULL && i < EH_RETURN_ROWS; i++)
-    add_row (self, eh_return->row[i].address, eh_return->row[i].rule);
-}
-
 static void
 add_row (void *data, uint64_t address, uint32_t rule)
 {
   Build *self = data;
 
-  if (self->adding != NULL && address >= self->adding->row[0].address)
-    {
-      if (address < self->adding->end)
-        return;
-      add_eh_return (self);
-    }
   if (self->n_first < MOST_FIRST)
     self->first[self->n_first++] = (FirstRow){ address, rule };
-  self->last[0] = self->last[1];
-  self->last[1] = self->last[2];
-  self->last[2] = (EhReturnRow){ address, rule };
-  if (RULE_KIND (rule) == RULE_RA && sysprof_eh_return_is_exit (self->last))
-    memcpy (self->exit, self->last, sizeof self->exit);
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
@@ -499,42 +468,6 @@ keep_contradicted (Build *self, uint64_t start, uint64_t end)
   return true;
 }
 
-/* TRUE once for each function that leaves to an exception handler. */
-static bool
-keep_eh_return (Build *self, uint64_t start, uint64_t end)
-{
-  if (self->n_eh_returns == MOST_EH_RETURNS || self->header.machine != EM_X86_64 ||
-      self->exit[0].rule == 0 ||
-      !sysprof_eh_return_find (self->image, start, end, self->exit,
-                               &self->eh_return[self->n_eh_returns]))
-    return false;
-  self->n_eh_returns++;
-  return true;
-}
-
-static const EhReturn *
-find_eh_return (const Build *self, uint64_t start)
-{
-  for (size_t i = 0; i < self->n_eh_returns; i++)
-    if (self->eh_return[i].function == start)
-      return &self->eh_return[i];
-  return NULL;
-}
-
-/* Adds the rows of the call-frame information; those of an exit to an exception handler are
- * replaced. FALSE: the information is invalid after the rows that were added. */
-static bool
-add_function (Build *self, const Cfi *cfi, const CfiFunction *function, uint64_t end)
-{
-  bool is_read;
-
-  self->adding = find_eh_return (self, function->start);
-  memset (self->exit, 0, sizeof self->exit);
-  is_read = sysprof_cfi_run (cfi, function, end, add_row, self);
-  add_eh_return (self);
-  return is_read;
-}
-
 /* Adds the functions of one executable section. A function ends at the latest where the next
  * one begins. */
 static void
@@ -577,12 +510,11 @@ add_text (Build *self, ElfCode text)
           add_read_function (self, function->start, end);
           self->header.n_contradictions++;
         }
-      else if (!add_function (self, cfi, function, end))
+      else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
         {
           self->header.n_broken++;
         }
-      else if (self->is_comparing && (keep_contradicted (self, function->start, end) ||
-                                      keep_eh_return (self, function->start, end)))
+      else if (self->is_comparing && keep_contradicted (self, function->start, end))
         {
           self->is_again = true;
         }
