@@ -7,27 +7,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOOK_MSEC     200 /* between two searches for files that are still missing */
 #define LAZY_MSEC     1000
-#define EAGER_LOOKS   50   /* after that many, the interval becomes LAZY_MSEC */
-#define PATIENCE      5000 /* ms; timeout for the next result */
-#define OLD_SLACK     2    /* seconds: timestamps of files are coarse */
+#define EAGER_LOOKS   50 /* after that many, the interval becomes LAZY_MSEC */
+#define OLD_SLACK     2  /* seconds: timestamps of files are coarse */
 #define NSEC_PER_SEC  1000000000
 #define PERF_MAP_PATH "/tmp/perf-%d.map"
 
 typedef struct
 {
-  int32_t pid;      /* 0 = send the results */
+  int32_t pid;      /* 0 = send the next result */
   uint32_t is_dump; /* the file is a jitdump at `path` */
   char path[JIT_FINDER_MOST_PATH];
 } Request;
@@ -56,6 +53,7 @@ typedef struct
   unsigned n;
   unsigned n_looks;    /* since the last new file */
   int64_t last_look;   /* ms */
+  unsigned n_sent;     /* files whose results were sent, or that have none */
   unsigned n_no_room;  /* files that could not be watched, because there were too many */
   int32_t no_room_for; /* the last pid that was counted there */
   uint64_t our_mounts;
@@ -299,40 +297,52 @@ watch (Watch *self, const Request *request)
   look_for (self, file);
 }
 
-static bool
-answer (int socket, const JitFound *found, int envelope)
+/* The next file that was found or refused; NULL = there is none. */
+static const Watched *
+next_result (Watch *self)
 {
-  struct pollfd writable = { .fd = socket, .events = POLLOUT };
+  if (self->n_sent == 0)
+    look_for_all (self);
+  while (self->n_sent < self->n)
+    {
+      const Watched *file = &self->files[self->n_sent++];
 
-  return poll (&writable, 1, -1) > 0 &&
-         sysprof_confined_child_send_answer (socket, found, sizeof *found, envelope);
+      if (file->envelope >= 0 || file->is_refused)
+        return file;
+    }
+  return NULL;
 }
 
+/* The reply is a JitFound and the envelope. */
 static bool
-tell_all (Watch *self, int socket)
+answer (Watch *self, ChildReply *reply)
 {
-  look_for_all (self);
-  for (unsigned i = 0; i < self->n; i++)
-    {
-      const Watched *file = &self->files[i];
-      JitFound found = { .found = file->envelope >= 0 ? JIT_FOUND_FILE : JIT_FOUND_REFUSED,
-                         .kind = file->kind,
-                         .pid = file->pid,
-                         .reason = file->reason,
-                         .uid = file->owner,
-                         .size = file->size };
-      struct stat info;
+  JitFound *found = calloc (1, sizeof *found);
+  const Watched *file = next_result (self);
+  struct stat info;
 
-      if (file->envelope < 0 && !file->is_refused)
-        continue;
-      if (file->envelope >= 0 &&
-          sysprof_process_files_stat (&self->opened, file->user, file->envelope, &info))
-        found.size = (uint64_t) info.st_size; /* the file has grown */
-      memcpy (found.path, file->path, sizeof found.path);
-      if (!answer (socket, &found, file->envelope))
-        return false;
+  if (found == NULL)
+    return false;
+  sysprof_child_reply_set (reply, 0, found, sizeof *found);
+  if (file == NULL)
+    {
+      *found = (JitFound){ .found = JIT_FOUND_END, .size = self->n_no_room };
+      return true;
     }
-  return answer (socket, &(JitFound){ .found = JIT_FOUND_END, .size = self->n_no_room }, -1);
+
+  *found = (JitFound){ .found = file->envelope >= 0 ? JIT_FOUND_FILE : JIT_FOUND_REFUSED,
+                       .kind = file->kind,
+                       .pid = file->pid,
+                       .reason = file->reason,
+                       .uid = file->owner,
+                       .size = file->size };
+  memcpy (found->path, file->path, sizeof found->path);
+  if (file->envelope < 0)
+    return true;
+  if (sysprof_process_files_stat (&self->opened, file->user, file->envelope, &info))
+    found->size = (uint64_t) info.st_size; /* the file has grown */
+  reply->fd = fcntl (file->envelope, F_DUPFD_CLOEXEC, 0);
+  return true;
 }
 
 static bool
@@ -356,58 +366,60 @@ until_next_look (const Watch *self)
   return due > now ? (int) (due - now) : 0;
 }
 
-static void
-serve (int socket)
+static Watched watched_files[JIT_FINDER_MOST_FILES];
+static Watch the_watch; /* *Owned* by the child, like its files */
+
+static int
+tick (void)
 {
-  static Watched files[JIT_FINDER_MOST_FILES];
-  static Watch self;
-
-  self = (Watch){ .files = files, .our_mounts = mounts_of (getpid ()) };
-
-  for (;;)
+  if (the_watch.files == NULL)
+    the_watch = (Watch){ .files = watched_files, .our_mounts = mounts_of (getpid ()) };
+  if (until_next_look (&the_watch) == 0)
     {
-      struct pollfd readable = { .fd = socket, .events = POLLIN };
-      int n = poll (&readable, 1, until_next_look (&self));
-      Request request;
-
-      if (n < 0 && errno != EINTR)
-        return;
-      if (until_next_look (&self) == 0)
-        {
-          self.n_looks++;
-          look_for_all (&self);
-        }
-      if (n <= 0)
-        continue;
-      if (!sysprof_confined_child_read (socket, &request, sizeof request))
-        return;
-      request.path[sizeof request.path - 1] = '\0';
-      if (request.pid != 0)
-        watch (&self, &request);
-      else if (!tell_all (&self, socket))
-        return;
+      the_watch.n_looks++;
+      look_for_all (&the_watch);
     }
+  return until_next_look (&the_watch);
 }
+
+static bool
+handle (ChildRequest *call, ChildReply *reply)
+{
+  const Request *request = call->bytes; /* its path ends with NUL */
+
+  if (request->pid == 0)
+    return answer (&the_watch, reply);
+  watch (&the_watch, request);
+  return false;
+}
+
+static bool
+is_valid_reply (const ChildRequest *request, const ChildReply *reply)
+{
+  (void) request;
+  return reply->part[0].size == sizeof (JitFound);
+}
+
+static const ChildService service = {
+  .name = "JIT files",
+  .request_size = sizeof (Request),
+  .timeout_msec = 5000,
+  .keeps_rights = true,
+  .returns_descriptor = true,
+  .most = { sizeof (JitFound) },
+  .handle = handle,
+  .tick = tick,
+  .is_valid_reply = is_valid_reply,
+};
 
 /* --- the pump --- */
 
+/* The child opens no untrusted file itself, so it ends at once when it is killed. */
 static void
 give_up (JitFinder *self)
 {
   self->is_broken = true;
-  if (self->child.pid != 0)
-    /* The child opens no untrusted file itself, so it ends at once when it is killed. */
-    sysprof_confined_child_end (&self->child);
-}
-
-static void
-send_request (JitFinder *self, const Request *request)
-{
-  ssize_t n = send (self->child.socket, request, sizeof *request, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-  if (n == (ssize_t) sizeof *request || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
-    return; /* if the child is behind, the request is dropped */
-  give_up (self);
+  sysprof_confined_child_end (&self->child);
 }
 
 void
@@ -419,8 +431,7 @@ sysprof_jit_finder_tell (JitFinder *self, int32_t pid, const char *dump)
     return;
   if (dump != NULL && (strlen (dump) >= sizeof request.path || *dump != '/'))
     return;
-  self->child.keeps_rights = true; /* sysprof_confined_child_end() resets it */
-  if (self->child.pid == 0 && !sysprof_confined_child_start (&self->child, serve))
+  if (self->child.pid == 0 && !sysprof_confined_child_start (&self->child, &service))
     {
       self->is_broken = true;
       return;
@@ -428,14 +439,10 @@ sysprof_jit_finder_tell (JitFinder *self, int32_t pid, const char *dump)
 
   if (dump != NULL)
     strcpy (request.path, dump);
-  send_request (self, &request);
-}
-
-void
-sysprof_jit_finder_begin (JitFinder *self)
-{
-  if (!self->is_broken && self->child.pid != 0)
-    send_request (self, &(Request){ 0 });
+  /* if the child is behind, the request is dropped */
+  if (!sysprof_child_send (&self->child, &(ChildRequest){ .bytes = &request, .fd = -1 }, 0) &&
+      errno != EAGAIN)
+    give_up (self);
 }
 
 /* The path is untrusted and will be printed on terminals. */
@@ -450,17 +457,22 @@ make_printable (char *path)
 bool
 sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope)
 {
+  const Request request = { 0 };
+  ChildReply reply;
+
   *envelope = -1;
   if (self->is_broken || self->child.pid == 0)
     return false;
-  if (!sysprof_confined_child_receive_answer (&self->child,
-                                              sysprof_confined_child_deadline (PATIENCE), found,
-                                              sizeof *found, envelope))
+  if (!sysprof_child_call (&self->child, &service,
+                           &(ChildRequest){ .bytes = &request, .fd = -1 }, &reply))
     {
-      give_up (self);
+      self->is_broken = true;
       return false;
     }
 
+  memcpy (found, reply.part[0].bytes, sizeof *found);
+  *envelope = sysprof_steal_fd (&reply.fd);
+  sysprof_child_reply_clear (&reply);
   found->path[sizeof found->path - 1] = '\0';
   make_printable (found->path);
   return found->found != JIT_FOUND_END;
@@ -469,6 +481,5 @@ sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope)
 void
 sysprof_jit_finder_clear (JitFinder *self)
 {
-  if (self->child.pid != 0)
-    sysprof_confined_child_end (&self->child);
+  sysprof_confined_child_end (&self->child);
 }

@@ -8,8 +8,8 @@
  * are opened with the privileges of the process's user (util/children/process-files.h), by a
  * child of a child process. The first child holds them open until the end of the recording,
  * because a file may be deleted with its process, or be written late. Only regular files of that
- * user or of root are accepted, and symbolic links are not followed. *Owned* by the pump thread, which
- * waits for the child only at the end. */
+ * user or of root are accepted, and symbolic links are not followed. *Owned* by the pump thread,
+ * which waits for the child only at the end. */
 
 #pragma once
 
@@ -28,9 +28,9 @@ typedef struct
   bool is_broken; /* no more requests are sent to the child */
 } JitFinder;
 
-#define JIT_FINDER_INIT                            \
-  {                                                \
-    .child = {.socket = -1, .keeps_rights = true } \
+#define JIT_FINDER_INIT          \
+  {                              \
+    .child = CONFINED_CHILD_INIT \
   }
 
 /* Process `pid` generates code. `dump` is the path, as seen by the process, of a jitdump that
@@ -66,10 +66,8 @@ typedef struct
   char path[JIT_FINDER_MOST_PATH]; /* as seen by the process; only printable characters */
 } JitFound;
 
-/* Requests the results. Call this before sysprof_jit_finder_next(). */
-void sysprof_jit_finder_begin (JitFinder *self);
-/* Returns the next result. The caller owns `envelope` (util/children/opener.h); -1 = none. FALSE
- * at the end: `found` is JIT_FOUND_END if the results are complete. */
+/* Returns the next result. The caller owns `envelope` (util/children/opener.h); -1 = none.
+ * FALSE at the end: `found` is JIT_FOUND_END if the results are complete. */
 bool sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope);
 
 void sysprof_jit_finder_clear (JitFinder *self);

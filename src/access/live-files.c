@@ -90,13 +90,13 @@ check_regular (int fd, struct stat *info)
 }
 
 static int
-reach_file (const void *data, int given, struct stat *info)
+reach_file (const ChildRequest *call, struct stat *info)
 {
-  const Request *request = data;
+  const Request *request = call->bytes;
   int fd = -1;
 
   if (request->is_given)
-    return check_regular (sysprof_envelope_open (given), info);
+    return check_regular (sysprof_envelope_open (call->fd), info);
 
   if (request->is_debug_file)
     return sysprof_regular_file_open (AT_FDCWD, request->path, 0, info);
@@ -115,13 +115,8 @@ reach_file (const void *data, int given, struct stat *info)
                   : check_regular (sysprof_rights_open_mapped_file (&request->mapping), info);
 }
 
-static void
-serve (int socket)
-{
-  Request request;
-
-  sysprof_opener_serve (socket, &request, sizeof request, reach_file);
-}
+static const ChildService service = { OPENER_SERVICE, .name = "mapped files",
+                                      .request_size = sizeof (Request), .open = reach_file };
 
 /* --- the parent --- */
 
@@ -157,8 +152,7 @@ ask (LiveFiles *self, const LiveMapping *mapping, bool only_look, struct stat *i
 
   if (g_strlcpy (request.path, mapping->path, sizeof request.path) >= sizeof request.path)
     request.path[0] = '\0';
-  envelope =
-      sysprof_opener_ask (&self->opener, serve, place, &request, sizeof request, -1, info);
+  envelope = sysprof_opener_ask (&self->opener, &service, place, &request, -1, info);
   if (envelope >= 0 || (errno != EACCES && errno != EPERM))
     return envelope;
 
@@ -166,8 +160,7 @@ ask (LiveFiles *self, const LiveMapping *mapping, bool only_look, struct stat *i
   if (given < 0)
     return -1;
   request.is_given = true;
-  return sysprof_opener_ask (&self->opener, serve, place, &request, sizeof request, given,
-                             info);
+  return sysprof_opener_ask (&self->opener, &service, place, &request, given, info);
 }
 
 void
@@ -175,7 +168,7 @@ sysprof_live_files_init (LiveFiles *self, Privilege *privilege)
 {
   *self = (LiveFiles){ .privilege = privilege, .opener = OPENER_INIT };
   /* if that fails, the first request starts it */
-  (void) sysprof_opener_start (&self->opener, serve);
+  (void) sysprof_opener_start (&self->opener, &service);
 }
 
 void
@@ -203,8 +196,8 @@ sysprof_live_files_open_debug (LiveFiles *self, const uint8_t *build_id, size_t 
   if (size < 2 ||
       g_strlcpy (request.path, path->str, sizeof request.path) >= sizeof request.path)
     return -1;
-  return sysprof_opener_ask (&self->opener, serve, g_str_hash (DEBUG_DIRECTORY), &request,
-                             sizeof request, -1, &info);
+  return sysprof_opener_ask (&self->opener, &service, g_str_hash (DEBUG_DIRECTORY), &request,
+                             -1, &info);
 }
 
 bool

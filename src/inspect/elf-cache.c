@@ -62,7 +62,7 @@ sysprof_elf_cache_clear (ElfCache *self)
 {
   forget_file (self);
   g_clear_pointer (&self->cache, sysprof_symbol_cache_free);
-  sysprof_elf_sandbox_clear (&self->sandbox);
+  sysprof_confined_child_end (&self->sandbox);
 }
 
 /* Whether the file may be passed to the child. If any file in the child is untrusted, the
@@ -98,7 +98,7 @@ open_in_child (ElfCache *self,
   if (self->cache != NULL && self->sandbox.pid != 0 &&
       (self->is_child_mixed || self->child_owner != info->st_uid ||
        self->child_device != info->st_dev))
-    sysprof_elf_sandbox_clear (&self->sandbox);
+    sysprof_confined_child_end (&self->sandbox);
   self->child_owner = info->st_uid;
   self->child_device = info->st_dev;
   self->is_child_mixed = false;

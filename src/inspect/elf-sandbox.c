@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Implements both ends of the socket between the parent and the child that parses ELF files
- * (elf-messages.h). */
+/* The service that parses ELF files. A request may have a file; its payload is the offsets. */
 
 #include "inspect/elf-sandbox.h"
 
-#include "inspect/elf-messages.h"
 #include "util/util.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+typedef enum
+{
+  CALL_OPEN,
+  CALL_OPEN_FOR_LINES,
+  CALL_ADD_DEBUG,
+  CALL_ADD_SUPPLEMENT,
+  CALL_ADD_PACKAGE,
+  CALL_ADD_SPLIT,
+  CALL_RESOLVE,
+  CALL_RESOLVE_LINES,
+  CALL_DISASSEMBLE, /* the offsets are pairs: ElfCodeRange */
+} ElfCall;
+
+typedef struct
+{
+  uint32_t call;
+  uint32_t are_addresses; /* instead of offsets */
+  uint32_t split;         /* index of the requested file with split units */
+  uint32_t padding;
+  uint64_t shift; /* for code: added to the link-time addresses of the file */
+} ElfRequest;
+
+/* ElfStatus is the lower part of the status. */
+#define IS_OVER_LIMIT 0x100 /* as in ElfLines */
 
 /* Timeout for one answer, in ms: about fifty times the duration on an idle machine. */
 #define PATIENCE        2000
@@ -23,147 +46,96 @@
 
 /* --- the child --- */
 
-/* Returns newly allocated memory, or NULL if the parent has exited. */
-static uint64_t *
-read_offsets (int socket, const ElfRequest *request)
-{
-  size_t n = request->n_offsets;
-  uint64_t *offsets = malloc ((n + 1) * sizeof *offsets);
-
-  if (offsets != NULL && !sysprof_confined_child_read (socket, offsets, n * sizeof *offsets))
-    {
-      free (offsets);
-      offsets = NULL;
-    }
-  return offsets;
-}
-
-static bool
-answer_with_names (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+static ElfStatus
+resolve_symbols (ElfWorker *worker, const uint64_t *offsets, size_t n, ChildReply *reply)
 {
   ElfAnswers answers = { 0 };
-  ElfReply reply = { .status = sysprof_elf_worker_resolve (worker, offsets, n, &answers) };
-  bool is_sent;
+  ElfStatus status = sysprof_elf_worker_resolve (worker, offsets, n, &answers);
 
-  reply.n_answers = (uint32_t) answers.n;
-  reply.text_size = answers.text_size;
-  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
-            sysprof_write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
-            sysprof_write_all (socket, answers.text, answers.text_size);
-  sysprof_elf_answers_clear (&answers);
-  return is_sent;
+  sysprof_child_reply_set (reply, ELF_REPLY_ROW, answers.row, answers.n * sizeof *answers.row);
+  sysprof_child_reply_set (reply, ELF_REPLY_TEXT, answers.text, answers.text_size);
+  return status;
 }
 
-static bool
-answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+static uint32_t
+resolve_lines (ElfWorker *worker, const uint64_t *offsets, size_t n, ChildReply *reply)
 {
   ElfLines lines = { 0 };
-  ElfReply reply = { .status = sysprof_elf_worker_resolve_lines (worker, offsets, n, &lines) };
-  bool is_sent;
+  ElfStatus status = sysprof_elf_worker_resolve_lines (worker, offsets, n, &lines);
 
-  reply.n_answers = (uint32_t) lines.n;
-  reply.n_frames = (uint32_t) lines.n_frames;
-  reply.n_splits = (uint32_t) lines.n_splits;
-  reply.is_over_limit = lines.is_over_limit;
-  reply.text_size = lines.text_size;
-  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
-            sysprof_write_all (socket, lines.row, lines.n * sizeof *lines.row) &&
-            sysprof_write_all (socket, lines.frame, lines.n_frames * sizeof *lines.frame) &&
-            sysprof_write_all (socket, lines.split, lines.n_splits * sizeof *lines.split) &&
-            sysprof_write_all (socket, lines.text, lines.text_size);
-  sysprof_elf_lines_clear (&lines);
-  return is_sent;
+  sysprof_child_reply_set (reply, ELF_REPLY_ROW, lines.row, lines.n * sizeof *lines.row);
+  sysprof_child_reply_set (reply, ELF_REPLY_FRAME, lines.frame,
+                           lines.n_frames * sizeof *lines.frame);
+  sysprof_child_reply_set (reply, ELF_REPLY_SPLIT, lines.split,
+                           lines.n_splits * sizeof *lines.split);
+  sysprof_child_reply_set (reply, ELF_REPLY_TEXT, lines.text, lines.text_size);
+  return status | (lines.is_over_limit ? IS_OVER_LIMIT : 0);
 }
 
-static bool
-answer_with_code (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+static ElfStatus
+disassemble (ElfWorker *worker, const ElfCodeRange *ranges, size_t n, ChildReply *reply)
 {
   ElfInstructions code = { 0 };
-  ElfReply reply = { .status = sysprof_elf_worker_disassemble (
-                         worker, (const ElfCodeRange *) (const void *) offsets, n / 2, &code) };
-  bool is_sent;
+  ElfStatus status = sysprof_elf_worker_disassemble (worker, ranges, n, &code);
 
-  reply.n_answers = (uint32_t) code.n;
-  reply.text_size = code.text_size;
-  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
-            sysprof_write_all (socket, code.row, code.n * sizeof *code.row) &&
-            sysprof_write_all (socket, code.text, code.text_size);
-  sysprof_elf_instructions_clear (&code);
-  return is_sent;
+  sysprof_child_reply_set (reply, ELF_REPLY_ROW, code.row, code.n * sizeof *code.row);
+  sysprof_child_reply_set (reply, ELF_REPLY_TEXT, code.text, code.text_size);
+  return status;
 }
 
+/* The worker owns the file of a request. */
 static bool
-answer_request (ElfWorker *worker, int socket, const ElfRequest *request, int envelope)
+handle (ChildRequest *call, ChildReply *reply)
 {
-  int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-  ElfReply reply = { 0 };
-  uint64_t *offsets;
-  bool is_sent;
+  static ElfWorker worker = ELF_WORKER_INIT;
+  const ElfRequest *request = call->bytes;
+  const uint64_t *offsets = call->payload;
+  size_t n = call->payload_size / sizeof *offsets;
+  int fd = sysprof_steal_fd (&call->fd);
+  ElfFacts *facts = NULL;
 
-  if (envelope >= 0)
-    (void) close (envelope);
+  if (request->call <= CALL_ADD_DEBUG)
+    {
+      facts = calloc (1, sizeof *facts);
+      if (facts == NULL)
+        return false;
+      sysprof_child_reply_set (reply, ELF_REPLY_FACTS, facts, sizeof *facts);
+    }
+  worker.takes_addresses = request->are_addresses != 0;
+  worker.shift = request->shift;
   switch (request->call)
     {
     case CALL_OPEN:
     case CALL_OPEN_FOR_LINES:
-      reply.status = sysprof_elf_worker_open (worker, fd, request->call == CALL_OPEN_FOR_LINES,
-                                              &reply.facts);
+      reply->status =
+          sysprof_elf_worker_open (&worker, fd, request->call == CALL_OPEN_FOR_LINES, facts);
       break;
     case CALL_ADD_DEBUG:
-      reply.status = sysprof_elf_worker_add_debug (worker, fd, &reply.facts);
+      reply->status = sysprof_elf_worker_add_debug (&worker, fd, facts);
       break;
     case CALL_ADD_SUPPLEMENT:
-      reply.status = sysprof_elf_worker_add_supplement (worker, fd);
+      reply->status = sysprof_elf_worker_add_supplement (&worker, fd);
       break;
     case CALL_ADD_PACKAGE:
-      reply.status = sysprof_elf_worker_add_package (worker, fd);
+      reply->status = sysprof_elf_worker_add_package (&worker, fd);
       break;
     case CALL_ADD_SPLIT:
-      reply.status = sysprof_elf_worker_add_split (worker, fd, request->split);
+      reply->status = sysprof_elf_worker_add_split (&worker, fd, request->split);
+      break;
+    case CALL_RESOLVE:
+      reply->status = resolve_symbols (&worker, offsets, n, reply);
+      break;
+    case CALL_RESOLVE_LINES:
+      reply->status = resolve_lines (&worker, offsets, n, reply);
       break;
     default:
-      offsets = read_offsets (socket, request);
-      if (offsets == NULL)
-        return false;
-      worker->takes_addresses = request->are_addresses != 0;
-      worker->shift = request->shift;
-      is_sent = (request->call == CALL_DISASSEMBLE ? answer_with_code
-                 : request->call == CALL_RESOLVE_LINES
-                     ? answer_with_lines
-                     : answer_with_names) (worker, socket, offsets, request->n_offsets);
-      free (offsets);
-      return is_sent;
+      reply->status = disassemble (&worker, call->payload, n / 2, reply);
+      break;
     }
-
-  return sysprof_write_all (socket, &reply, sizeof reply);
-}
-
-static void
-serve (int socket)
-{
-  ElfWorker worker = ELF_WORKER_INIT;
-  ElfRequest request;
-  int fd;
-
-  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &fd) &&
-         answer_request (&worker, socket, &request, fd))
-    continue;
+  return true;
 }
 
 /* --- the parent --- */
-
-void
-sysprof_elf_sandbox_clear (ElfSandbox *self)
-{
-  const ElfSandbox settings = *self;
-
-  sysprof_confined_child_end (self);
-  self->is_urgent = settings.is_urgent;
-  self->keeps_rights = settings.keeps_rights;
-  self->has_stop_fd = settings.has_stop_fd;
-  self->stop_fd = settings.stop_fd;
-  self->budget = settings.budget;
-}
 
 bool
 sysprof_elf_facts_are_sound (const ElfFacts *facts)
@@ -196,29 +168,6 @@ sysprof_elf_answers_are_sound (const ElfAnswers *answers)
         return false;
     }
   return true;
-}
-
-static bool
-receive_answers (const ElfSandbox *self,
-                 int64_t deadline,
-                 const ElfReply *reply,
-                 ElfAnswers *answers)
-{
-  *answers = (ElfAnswers){
-    .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfAnswer)),
-    .n = reply->n_answers,
-    .text = malloc (reply->text_size + 1),
-    .text_size = reply->text_size,
-  };
-  if (answers->row != NULL && answers->text != NULL &&
-      sysprof_confined_child_receive (self, deadline, answers->row,
-                                      answers->n * sizeof *answers->row) &&
-      sysprof_confined_child_receive (self, deadline, answers->text, answers->text_size) &&
-      sysprof_elf_answers_are_sound (answers))
-    return true;
-
-  sysprof_elf_answers_clear (answers);
-  return false;
 }
 
 bool
@@ -261,36 +210,6 @@ sysprof_elf_lines_are_sound (const ElfLines *lines)
   return true;
 }
 
-static bool
-receive_lines (const ElfSandbox *self, int64_t deadline, const ElfReply *reply, ElfLines *lines)
-{
-  *lines = (ElfLines){
-    .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfLineRow)),
-    .n = reply->n_answers,
-    .frame = calloc ((size_t) reply->n_frames + 1, sizeof (ElfLineFrame)),
-    .n_frames = reply->n_frames,
-    .split = calloc ((size_t) reply->n_splits + 1, sizeof (ElfSplit)),
-    .n_splits = reply->n_splits,
-    .is_over_limit = reply->is_over_limit != 0,
-    .text = malloc (reply->text_size + 1),
-    .text_size = reply->text_size,
-  };
-  if (lines->row != NULL && lines->frame != NULL && lines->split != NULL &&
-      lines->text != NULL &&
-      sysprof_confined_child_receive (self, deadline, lines->row,
-                                      lines->n * sizeof *lines->row) &&
-      sysprof_confined_child_receive (self, deadline, lines->frame,
-                                      lines->n_frames * sizeof *lines->frame) &&
-      sysprof_confined_child_receive (self, deadline, lines->split,
-                                      lines->n_splits * sizeof *lines->split) &&
-      sysprof_confined_child_receive (self, deadline, lines->text, lines->text_size) &&
-      sysprof_elf_lines_are_sound (lines))
-    return true;
-
-  sysprof_elf_lines_clear (lines);
-  return false;
-}
-
 bool
 sysprof_elf_instructions_are_sound (const ElfInstructions *code,
                                     const ElfCodeRange *ranges,
@@ -315,131 +234,148 @@ sysprof_elf_instructions_are_sound (const ElfInstructions *code,
   return true;
 }
 
+/* Borrow the parts of a reply. */
+static ElfAnswers
+view_answers (const ChildReply *reply)
+{
+  return (ElfAnswers){ .row = reply->part[ELF_REPLY_ROW].bytes,
+                       .n = reply->part[ELF_REPLY_ROW].size / sizeof (ElfAnswer),
+                       .text = reply->part[ELF_REPLY_TEXT].bytes,
+                       .text_size = reply->part[ELF_REPLY_TEXT].size };
+}
+
+static ElfLines
+view_lines (const ChildReply *reply)
+{
+  return (ElfLines){ .row = reply->part[ELF_REPLY_ROW].bytes,
+                     .n = reply->part[ELF_REPLY_ROW].size / sizeof (ElfLineRow),
+                     .frame = reply->part[ELF_REPLY_FRAME].bytes,
+                     .n_frames = reply->part[ELF_REPLY_FRAME].size / sizeof (ElfLineFrame),
+                     .split = reply->part[ELF_REPLY_SPLIT].bytes,
+                     .n_splits = reply->part[ELF_REPLY_SPLIT].size / sizeof (ElfSplit),
+                     .is_over_limit = (reply->status & IS_OVER_LIMIT) != 0,
+                     .text = reply->part[ELF_REPLY_TEXT].bytes,
+                     .text_size = reply->part[ELF_REPLY_TEXT].size };
+}
+
+static ElfInstructions
+view_code (const ChildReply *reply)
+{
+  return (ElfInstructions){ .row = reply->part[ELF_REPLY_ROW].bytes,
+                            .n = reply->part[ELF_REPLY_ROW].size / sizeof (ElfInstruction),
+                            .text = reply->part[ELF_REPLY_TEXT].bytes,
+                            .text_size = reply->part[ELF_REPLY_TEXT].size };
+}
+
+/* Whether the parts have the sizes of these arrays. */
 static bool
-receive_code (const ElfSandbox *self,
-              int64_t deadline,
-              const ElfReply *reply,
-              const ElfCodeRange *ranges,
-              size_t n_ranges,
-              ElfInstructions *code)
+fits (const ChildReply *reply, size_t row, size_t frame, size_t split)
 {
-  *code = (ElfInstructions){
-    .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfInstruction)),
-    .n = reply->n_answers,
-    .text = malloc (reply->text_size + 1),
-    .text_size = reply->text_size,
-  };
-  if (code->row != NULL && code->text != NULL &&
-      sysprof_confined_child_receive (self, deadline, code->row, code->n * sizeof *code->row) &&
-      sysprof_confined_child_receive (self, deadline, code->text, code->text_size) &&
-      sysprof_elf_instructions_are_sound (code, ranges, n_ranges))
-    return true;
-
-  sysprof_elf_instructions_clear (code);
-  return false;
+  return reply->part[ELF_REPLY_ROW].size == row && reply->part[ELF_REPLY_FRAME].size == frame &&
+         reply->part[ELF_REPLY_SPLIT].size == split;
 }
 
 static bool
-has_answers (const ElfRequest *request, const ElfReply *reply)
+is_valid_reply (const ChildRequest *call, const ChildReply *reply)
 {
-  return request->n_offsets > 0 && reply->status == ELF_OK;
+  const ElfRequest *request = call->bytes;
+  size_t n = call->payload_size / sizeof (uint64_t);
+  ElfStatus status = (ElfStatus) (reply->status & ~(uint32_t) IS_OVER_LIMIT);
+  ElfAnswers answers = view_answers (reply);
+  ElfLines lines = view_lines (reply);
+  ElfInstructions code = view_code (reply);
+
+  if (status > ELF_IO_ERROR)
+    return false;
+  if (request->call <= CALL_ADD_DEBUG)
+    return reply->part[ELF_REPLY_FACTS].size == sizeof (ElfFacts) && fits (reply, 0, 0, 0) &&
+           sysprof_elf_facts_are_sound (reply->part[ELF_REPLY_FACTS].bytes);
+  if (request->call < CALL_RESOLVE || status != ELF_OK)
+    return fits (reply, 0, 0, 0);
+  if (request->call == CALL_RESOLVE)
+    return answers.n == n && fits (reply, n * sizeof *answers.row, 0, 0) &&
+           sysprof_elf_answers_are_sound (&answers);
+  if (request->call == CALL_RESOLVE_LINES)
+    return lines.n == n &&
+           fits (reply, n * sizeof *lines.row, lines.n_frames * sizeof *lines.frame,
+                 lines.n_splits * sizeof *lines.split) &&
+           sysprof_elf_lines_are_sound (&lines);
+  return fits (reply, code.n * sizeof *code.row, 0, 0) &&
+         sysprof_elf_instructions_are_sound (&code, call->payload, n / 2);
 }
 
-static bool
-has_as_many (const ElfRequest *request, const ElfReply *reply)
-{
-  if (request->call == CALL_DISASSEMBLE && has_answers (request, reply))
-    return reply->n_answers <= ELF_MAX_INSTRUCTIONS;
-  return reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0);
-}
+const ChildService sysprof_elf_service = {
+  .name = "ELF files",
+  .request_size = sizeof (ElfRequest),
+  .timeout_msec = MOST_PATIENCE,
+  .takes_envelopes = true,
+  .last_status = IS_OVER_LIMIT | 0xff,
+  .most = { [ELF_REPLY_FACTS] = sizeof (ElfFacts),
+            [ELF_REPLY_ROW] = MOST_OFFSETS * sizeof (ElfAnswer),
+            [ELF_REPLY_FRAME] = ELF_MAX_LINE_FRAMES * sizeof (ElfLineFrame),
+            [ELF_REPLY_SPLIT] = ELF_MAX_SPLITS * sizeof (ElfSplit),
+            [ELF_REPLY_TEXT] = MOST_TEXT },
+  .handle = handle,
+  .is_valid_reply = is_valid_reply,
+};
 
-/* Whether the reply is a valid one for the request. */
-static bool
-fits (const ElfRequest *request, const ElfReply *reply)
-{
-  return reply->status <= ELF_IO_ERROR && reply->text_size <= MOST_TEXT &&
-         has_as_many (request, reply) &&
-         ((reply->n_frames == 0 && reply->n_splits == 0) ||
-          (request->call == CALL_RESOLVE_LINES && has_answers (request, reply) &&
-           reply->n_frames <= ELF_MAX_LINE_FRAMES && reply->n_splits <= ELF_MAX_SPLITS));
-}
+static_assert (MOST_OFFSETS * sizeof (ElfAnswer) >=
+                   ELF_MAX_INSTRUCTIONS * sizeof (ElfInstruction),
+               "all rows are within the limit");
 
-/* Makes one call, whose answers are of one of three kinds. If the child violates the protocol,
- * ends it and returns ELF_GIVEN_UP. */
-static ElfStatus
-call_within (ElfSandbox *self,
-             const ElfRequest *request,
-             int64_t patience,
-             int envelope,
-             const uint64_t *offsets,
-             ElfFacts *facts,
-             ElfAnswers *answers,
-             ElfLines *lines,
-             ElfInstructions *code)
-{
-  int64_t deadline = sysprof_confined_child_deadline (patience);
-  ElfReply reply;
-
-  if (!sysprof_confined_child_send_request (self, request, sizeof *request, envelope) ||
-      !sysprof_confined_child_send (self, deadline, offsets,
-                                    request->n_offsets * sizeof *offsets) ||
-      !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply) ||
-      !fits (request, &reply))
-    goto gone;
-  if (answers != NULL && reply.status == ELF_OK &&
-      !receive_answers (self, deadline, &reply, answers))
-    goto gone;
-  if (lines != NULL && reply.status == ELF_OK && !receive_lines (self, deadline, &reply, lines))
-    goto gone;
-  if (code != NULL && reply.status == ELF_OK &&
-      !receive_code (self, deadline, &reply, (const ElfCodeRange *) (const void *) offsets,
-                     request->n_offsets / 2, code))
-    goto gone;
-
-  if (facts != NULL)
-    {
-      *facts = reply.facts;
-      if (!sysprof_elf_facts_are_sound (facts))
-        goto gone;
-    }
-  return (ElfStatus) reply.status;
-
-gone:
-  sysprof_elf_sandbox_clear (self);
-  return ELF_GIVEN_UP;
-}
-
-/* Likewise, limited by the budget of untrusted files, and charged to it. Returns ELF_SKIPPED
- * without a call if the budget is used up. */
+/* Makes one call, limited by the budget of untrusted files, and charged to it. Returns
+ * ELF_SKIPPED without a call if the budget is used up; ELF_GIVEN_UP if there is no reply, and
+ * the child was ended. The caller clears the reply. */
 static ElfStatus
 call (ElfSandbox *self,
       const ElfRequest *request,
       int64_t patience,
       int envelope,
       const uint64_t *offsets,
-      ElfFacts *facts,
-      ElfAnswers *answers,
-      ElfLines *lines,
-      ElfInstructions *code)
+      size_t n,
+      ChildReply *reply)
 {
   FileBudget *budget = self->budget;
   int64_t left_msec = budget != NULL ? sysprof_file_budget_left_msec (budget) : patience;
   int64_t begin_usec = g_get_monotonic_time ();
-  ElfStatus status;
+  ChildRequest to_child = { .bytes = request,
+                            .payload = offsets,
+                            .payload_size = n * sizeof *offsets,
+                            .fd = envelope,
+                            .deadline_msec =
+                                sysprof_confined_child_deadline (MIN (patience, left_msec)) };
+  bool is_answered;
 
+  *reply = (ChildReply) CHILD_REPLY_INIT;
   if (left_msec == 0)
     return ELF_SKIPPED;
-  status = call_within (self, request, MIN (patience, left_msec), envelope, offsets, facts,
-                        answers, lines, code);
+  is_answered = sysprof_child_call (self, &sysprof_elf_service, &to_child, reply);
   if (budget != NULL)
     sysprof_file_budget_charge (budget, g_get_monotonic_time () - begin_usec);
-  return status;
+  return is_answered ? (ElfStatus) (reply->status & ~(uint32_t) IS_OVER_LIMIT) : ELF_GIVEN_UP;
 }
 
 static int64_t
 patience_for (const struct stat *info)
 {
   return MIN (PATIENCE + info->st_size / MB * PATIENCE_PER_MB, MOST_PATIENCE);
+}
+
+/* Passes a file to the child. `facts` may be NULL. */
+static ElfStatus
+pass (ElfSandbox *self,
+      const ElfRequest *request,
+      int envelope,
+      const struct stat *info,
+      ElfFacts *facts)
+{
+  ChildReply reply;
+  ElfStatus status = call (self, request, patience_for (info), envelope, NULL, 0, &reply);
+
+  if (facts != NULL && reply.part[ELF_REPLY_FACTS].bytes != NULL)
+    memcpy (facts, reply.part[ELF_REPLY_FACTS].bytes, sizeof *facts);
+  sysprof_child_reply_clear (&reply);
+  return status;
 }
 
 ElfStatus
@@ -449,13 +385,8 @@ sysprof_elf_sandbox_open (ElfSandbox *self,
                           bool is_for_lines,
                           ElfFacts *facts)
 {
-  ElfCall open = is_for_lines ? CALL_OPEN_FOR_LINES : CALL_OPEN;
-
-  if (self->pid == 0 && !sysprof_confined_child_start (self, serve))
-    return ELF_IO_ERROR;
-
-  return call (self, &(ElfRequest){ .call = open }, patience_for (info), envelope, NULL, facts,
-               NULL, NULL, NULL);
+  return pass (self, &(ElfRequest){ .call = is_for_lines ? CALL_OPEN_FOR_LINES : CALL_OPEN },
+               envelope, info, facts);
 }
 
 ElfStatus
@@ -470,8 +401,7 @@ sysprof_elf_sandbox_add_debug (ElfSandbox *self,
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  status = call (self, &(ElfRequest){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope,
-                 NULL, &told, NULL, NULL, NULL);
+  status = pass (self, &(ElfRequest){ .call = CALL_ADD_DEBUG }, envelope, info, &told);
   if (status != ELF_OK)
     return status;
 
@@ -487,8 +417,7 @@ sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(ElfRequest){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info),
-               envelope, NULL, NULL, NULL, NULL, NULL);
+  return pass (self, &(ElfRequest){ .call = CALL_ADD_SUPPLEMENT }, envelope, info, NULL);
 }
 
 ElfStatus
@@ -497,8 +426,7 @@ sysprof_elf_sandbox_add_package (ElfSandbox *self, int envelope, const struct st
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(ElfRequest){ .call = CALL_ADD_PACKAGE }, patience_for (info), envelope,
-               NULL, NULL, NULL, NULL, NULL);
+  return pass (self, &(ElfRequest){ .call = CALL_ADD_PACKAGE }, envelope, info, NULL);
 }
 
 ElfStatus
@@ -510,8 +438,32 @@ sysprof_elf_sandbox_add_split (ElfSandbox *self,
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(ElfRequest){ .call = CALL_ADD_SPLIT, .split = i }, patience_for (info),
-               envelope, NULL, NULL, NULL, NULL, NULL);
+  return pass (self, &(ElfRequest){ .call = CALL_ADD_SPLIT, .split = i }, envelope, info, NULL);
+}
+
+/* Requests answers. The caller takes the parts of the reply, and clears it. */
+static ElfStatus
+request_answers (ElfSandbox *self,
+                 const ElfRequest *request,
+                 const uint64_t *offsets,
+                 size_t n,
+                 ChildReply *reply)
+{
+  *reply = (ChildReply) CHILD_REPLY_INIT;
+  if (self->pid == 0)
+    return ELF_GIVEN_UP;
+  if (n > MOST_OFFSETS)
+    return ELF_TOO_LARGE;
+
+  return call (self, request, MOST_PATIENCE, -1, offsets, n, reply);
+}
+
+/* The parts belong to the answers now. */
+static void
+forget_parts (ChildReply *reply)
+{
+  for (ElfReplyPart part = ELF_REPLY_ROW; part <= ELF_REPLY_TEXT; part++)
+    (void) sysprof_child_reply_take (reply, part);
 }
 
 ElfStatus
@@ -521,16 +473,17 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
                              size_t n,
                              ElfAnswers *answers)
 {
-  if (self->pid == 0)
-    return ELF_GIVEN_UP;
-  if (n > MOST_OFFSETS)
-    return ELF_TOO_LARGE;
+  const ElfRequest request = { .call = CALL_RESOLVE, .are_addresses = are_addresses };
+  ChildReply reply;
+  ElfStatus status = request_answers (self, &request, offsets, n, &reply);
 
-  return call (self,
-               &(ElfRequest){ .call = CALL_RESOLVE,
-                              .n_offsets = (uint32_t) n,
-                              .are_addresses = are_addresses },
-               MOST_PATIENCE, -1, offsets, NULL, answers, NULL, NULL);
+  if (status == ELF_OK)
+    {
+      *answers = view_answers (&reply);
+      forget_parts (&reply);
+    }
+  sysprof_child_reply_clear (&reply);
+  return status;
 }
 
 ElfStatus
@@ -540,16 +493,37 @@ sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
                                    size_t n,
                                    ElfLines *lines)
 {
-  if (self->pid == 0)
-    return ELF_GIVEN_UP;
-  if (n > MOST_OFFSETS)
-    return ELF_TOO_LARGE;
+  const ElfRequest request = { .call = CALL_RESOLVE_LINES, .are_addresses = are_addresses };
+  ChildReply reply;
+  ElfStatus status = request_answers (self, &request, offsets, n, &reply);
 
-  return call (self,
-               &(ElfRequest){ .call = CALL_RESOLVE_LINES,
-                              .n_offsets = (uint32_t) n,
-                              .are_addresses = are_addresses },
-               MOST_PATIENCE, -1, offsets, NULL, NULL, lines, NULL);
+  if (status == ELF_OK)
+    {
+      *lines = view_lines (&reply);
+      forget_parts (&reply);
+    }
+  sysprof_child_reply_clear (&reply);
+  return status;
+}
+
+static ElfStatus
+request_code (ElfSandbox *self,
+              const ElfRequest *request,
+              const ElfCodeRange *ranges,
+              size_t n,
+              ElfInstructions *instructions)
+{
+  ChildReply reply;
+  ElfStatus status =
+      request_answers (self, request, (const uint64_t *) (const void *) ranges, n * 2, &reply);
+
+  if (status == ELF_OK)
+    {
+      *instructions = view_code (&reply);
+      forget_parts (&reply);
+    }
+  sysprof_child_reply_clear (&reply);
+  return status;
 }
 
 ElfStatus
@@ -558,14 +532,8 @@ sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                  size_t n,
                                  ElfInstructions *instructions)
 {
-  if (self->pid == 0)
-    return ELF_GIVEN_UP;
-  if (n > MOST_OFFSETS / 2)
-    return ELF_TOO_LARGE;
-
-  return call (self, &(ElfRequest){ .call = CALL_DISASSEMBLE, .n_offsets = (uint32_t) n * 2 },
-               MOST_PATIENCE, -1, (const uint64_t *) (const void *) ranges, NULL, NULL, NULL,
-               instructions);
+  return request_code (self, &(ElfRequest){ .call = CALL_DISASSEMBLE }, ranges, n,
+                       instructions);
 }
 
 ElfStatus
@@ -575,16 +543,7 @@ sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
                                          size_t n,
                                          ElfInstructions *instructions)
 {
-  if (self->pid == 0)
-    return ELF_GIVEN_UP;
-  if (n > MOST_OFFSETS / 2)
-    return ELF_TOO_LARGE;
-
-  return call (self,
-               &(ElfRequest){ .call = CALL_DISASSEMBLE,
-                              .n_offsets = (uint32_t) n * 2,
-                              .are_addresses = true,
-                              .shift = shift },
-               MOST_PATIENCE, -1, (const uint64_t *) (const void *) ranges, NULL, NULL, NULL,
-               instructions);
+  return request_code (
+      self, &(ElfRequest){ .call = CALL_DISASSEMBLE, .are_addresses = true, .shift = shift },
+      ranges, n, instructions);
 }

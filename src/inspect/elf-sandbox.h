@@ -13,6 +13,18 @@ typedef ConfinedChild ElfSandbox;
 
 #define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
+/* Parts of a reply. */
+typedef enum
+{
+  ELF_REPLY_FACTS, /* ElfFacts, of a file that was opened or added */
+  ELF_REPLY_ROW,   /* ElfAnswer, ElfLineRow or ElfInstruction */
+  ELF_REPLY_FRAME, /* ElfLineFrame */
+  ELF_REPLY_SPLIT, /* ElfSplit */
+  ELF_REPLY_TEXT,
+} ElfReplyPart;
+
+extern const ChildService sysprof_elf_service;
+
 /* These functions make the calls of ElfWorker in the child, and start it if it does not run.
  * Files come in envelopes (util/children/opener.h), which are borrowed; `info` is the fstat() result of
  * the file. ELF_GIVEN_UP means that there is no child any more: it died, violated the protocol,
@@ -57,10 +69,6 @@ ElfStatus sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
                                                    const ElfCodeRange *ranges,
                                                    size_t n,
                                                    ElfInstructions *instructions);
-/* Ends the child. Members that the caller has set (`stop_fd`, `budget`, …) keep their
- * values. */
-void sysprof_elf_sandbox_clear (ElfSandbox *self);
-
 /* Whether an answer from any source is well-formed: sizes within limits, offsets inside the
  * text. */
 bool sysprof_elf_facts_are_sound (const ElfFacts *facts);

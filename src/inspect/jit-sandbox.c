@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Implements both ends of the socket between the child that reads jitdumps and its parent.
- * Request: JitRequest with the file, functions. Reply: JitReply, instructions, places, text. */
+/* The service that reads jitdumps. The request has the file; its payload is the functions. */
 
 #include "inspect/jit-sandbox.h"
 
@@ -18,21 +17,19 @@
 #define MOST_DEBUG     (UINT64_C (16) << 20) /* bytes of line records per function */
 #define LEAST_ENTRY    17                    /* bytes of one line record */
 #define MOST_FUNCTIONS 0x10000
-#define PATIENCE       20000 /* ms */
 
 typedef struct
 {
   uint64_t size; /* of the file, because the child may not call fstat() */
-  uint32_t n;    /* JitFunctions */
-  uint32_t padding;
 } JitRequest;
 
-typedef struct
+/* Parts of a reply. */
+typedef enum
 {
-  uint32_t status; /* JitCodeStatus */
-  uint32_t n;      /* instructions */
-  uint64_t text_size;
-} JitReply;
+  PART_CODE,  /* ElfInstruction */
+  PART_PLACE, /* JitPlace, as many */
+  PART_TEXT,
+} Part;
 
 void
 sysprof_jit_instructions_clear (JitInstructions *self)
@@ -249,9 +246,9 @@ disassemble (Reader *self, const JitCodeRange *range, uint32_t number)
 }
 
 static JitCodeStatus
-read_code (Reader *self, const JitRequest *request, JitCodeRange *ranges)
+read_code (Reader *self, uint64_t file_size, JitCodeRange *ranges, size_t n)
 {
-  uint64_t size = request->size < MOST_DUMP ? request->size : MOST_DUMP;
+  uint64_t size = file_size < MOST_DUMP ? file_size : MOST_DUMP;
   JitCodeStatus status = JIT_CODE_OK;
   uint32_t empty;
 
@@ -259,79 +256,52 @@ read_code (Reader *self, const JitRequest *request, JitCodeRange *ranges)
     return JIT_CODE_FAILED;
   /* If a dump ends within a record, or contains an invalid record, the records before it are
    * used. */
-  if (sysprof_jit_find_code (self->fd, size, ranges, request->n, &self->facts) ==
-      JIT_NOT_A_DUMP)
+  if (sysprof_jit_find_code (self->fd, size, ranges, n, &self->facts) == JIT_NOT_A_DUMP)
     return JIT_CODE_NOT_A_DUMP;
-  for (uint32_t i = 0; i < request->n && status == JIT_CODE_OK; i++)
+  for (uint32_t i = 0; i < n && status == JIT_CODE_OK; i++)
     if (ranges[i].code != 0 && ranges[i].size <= UINT64_MAX - ranges[i].start)
       status = disassemble (self, &ranges[i], i);
   return status;
 }
 
 static bool
-answer (int socket, const JitRequest *request, int fd)
+handle (ChildRequest *call, ChildReply *reply)
 {
-  JitFunction *functions = malloc ((request->n + 1) * sizeof *functions);
-  JitCodeRange *ranges = calloc (request->n + 1, sizeof *ranges);
-  Reader reader = { .fd = fd };
-  JitReply reply = { .status = JIT_CODE_FAILED };
-  bool is_sent = false;
+  const JitRequest *request = call->bytes;
+  const JitFunction *functions = call->payload;
+  size_t n = call->payload_size / sizeof *functions;
+  JitCodeRange *ranges = calloc (n + 1, sizeof *ranges);
+  Reader reader = { .fd = call->fd };
 
-  if (functions != NULL && ranges != NULL &&
-      sysprof_confined_child_read (socket, functions, request->n * sizeof *functions))
-    {
-      for (uint32_t i = 0; i < request->n; i++)
-        ranges[i] = (JitCodeRange){ .start = functions[i].start,
-                                    .size = functions[i].size,
-                                    .time = functions[i].time };
-      reply.status = read_code (&reader, request, ranges);
-      if (reply.status == JIT_CODE_OK)
-        {
-          reply.n = (uint32_t) reader.into.code.n;
-          reply.text_size = reader.into.code.text_size;
-        }
-      is_sent =
-          sysprof_write_all (socket, &reply, sizeof reply) &&
-          sysprof_write_all (socket, reader.into.code.row,
-                             reply.n * sizeof *reader.into.code.row) &&
-          sysprof_write_all (socket, reader.into.place, reply.n * sizeof *reader.into.place) &&
-          sysprof_write_all (socket, reader.into.code.text, (size_t) reply.text_size);
-    }
-  sysprof_jit_instructions_clear (&reader.into);
-  free (functions);
+  for (size_t i = 0; ranges != NULL && i < n; i++)
+    ranges[i] = (JitCodeRange){ .start = functions[i].start,
+                                .size = functions[i].size,
+                                .time = functions[i].time };
+  reply->status =
+      ranges != NULL ? read_code (&reader, request->size, ranges, n) : JIT_CODE_FAILED;
   free (ranges);
-  return is_sent;
-}
-
-static void
-serve (int socket)
-{
-  bool goes_on = true;
-  JitRequest request;
-  int envelope;
-
-  while (goes_on &&
-         sysprof_confined_child_read_request (socket, &request, sizeof request, &envelope))
+  if (reply->status != JIT_CODE_OK)
     {
-      int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-
-      if (envelope >= 0)
-        (void) close (envelope);
-      goes_on = answer (socket, &request, fd);
-      if (fd >= 0)
-        (void) close (fd);
+      sysprof_jit_instructions_clear (&reader.into);
+      return true;
     }
+  sysprof_child_reply_set (reply, PART_CODE, reader.into.code.row,
+                           reader.into.code.n * sizeof *reader.into.code.row);
+  sysprof_child_reply_set (reply, PART_PLACE, reader.into.place,
+                           reader.into.code.n * sizeof *reader.into.place);
+  sysprof_child_reply_set (reply, PART_TEXT, reader.into.code.text, reader.into.code.text_size);
+  return true;
 }
 
 /* --- the parent --- */
 
 static bool
-is_sound (const JitInstructions *self, const JitFunction *functions, uint32_t n)
+is_sound (const JitInstructions *self, const JitFunction *functions, size_t n)
 {
   ElfCodeRange *ranges = calloc (n + 1, sizeof *ranges);
   bool is_fine = ranges != NULL;
 
-  for (uint32_t i = 0; i < n && is_fine; i++)
+  for (size_t i = 0; i < n && is_fine; i++)
     ranges[i] = (ElfCodeRange){ functions[i].start, functions[i].start + functions[i].size };
   is_fine = is_fine && sysprof_elf_instructions_are_sound (&self->code, ranges, n);
   for (size_t i = 0; i < self->code.n && is_fine; i++)
@@ -340,28 +310,41 @@ is_sound (const JitInstructions *self, const JitFunction *functions, uint32_t n)
   return is_fine;
 }
 
-static bool
-receive (const ConfinedChild *child,
-         int64_t deadline,
-         const JitReply *reply,
-         JitInstructions *instructions)
+/* Borrows the parts of the reply. */
+static JitInstructions
+view_reply (const ChildReply *reply)
 {
-  ElfInstructions *code = &instructions->code;
-
-  *instructions = (JitInstructions){
-    .code = { .row = calloc ((size_t) reply->n + 1, sizeof (ElfInstruction)),
-              .n = reply->n,
-              .text = malloc (reply->text_size + 1),
-              .text_size = reply->text_size },
-    .place = calloc ((size_t) reply->n + 1, sizeof (JitPlace)),
+  return (JitInstructions){
+    .code = { .row = reply->part[PART_CODE].bytes,
+              .n = reply->part[PART_CODE].size / sizeof (ElfInstruction),
+              .text = reply->part[PART_TEXT].bytes,
+              .text_size = reply->part[PART_TEXT].size },
+    .place = reply->part[PART_PLACE].bytes,
   };
-  return code->row != NULL && code->text != NULL && instructions->place != NULL &&
-         sysprof_confined_child_receive (child, deadline, code->row,
-                                         code->n * sizeof *code->row) &&
-         sysprof_confined_child_receive (child, deadline, instructions->place,
-                                         code->n * sizeof *instructions->place) &&
-         sysprof_confined_child_receive (child, deadline, code->text, code->text_size);
 }
+
+static bool
+is_valid_reply (const ChildRequest *request, const ChildReply *reply)
+{
+  JitInstructions found = view_reply (reply);
+
+  return reply->status != JIT_CODE_OK ||
+         (reply->part[PART_CODE].size == found.code.n * sizeof *found.code.row &&
+          reply->part[PART_PLACE].size == found.code.n * sizeof *found.place &&
+          is_sound (&found, request->payload, request->payload_size / sizeof (JitFunction)));
+}
+
+static const ChildService service = {
+  .name = "JIT code",
+  .request_size = sizeof (JitRequest),
+  .timeout_msec = 20000,
+  .takes_envelopes = true,
+  .last_status = JIT_CODE_FAILED,
+  .most = { ELF_MAX_INSTRUCTIONS * sizeof (ElfInstruction),
+            ELF_MAX_INSTRUCTIONS * sizeof (JitPlace), ELF_MAX_CODE_TEXT },
+  .handle = handle,
+  .is_valid_reply = is_valid_reply,
+};
 
 JitCodeStatus
 sysprof_jit_sandbox_disassemble (ConfinedChild *child,
@@ -371,28 +354,25 @@ sysprof_jit_sandbox_disassemble (ConfinedChild *child,
                                  uint32_t n,
                                  JitInstructions *instructions)
 {
-  const JitRequest request = { .size = size, .n = n };
-  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
-  JitReply reply;
+  const JitRequest request = { .size = size };
+  const ChildRequest call = { .bytes = &request,
+                              .payload = functions,
+                              .payload_size = n * sizeof *functions,
+                              .fd = envelope };
+  ChildReply reply;
+  JitCodeStatus status;
 
   *instructions = (JitInstructions){ 0 };
-  if (n > MOST_FUNCTIONS || (child->pid == 0 && !sysprof_confined_child_start (child, serve)))
+  if (n > MOST_FUNCTIONS || !sysprof_child_call (child, &service, &call, &reply))
     return JIT_CODE_FAILED;
 
-  if (sysprof_confined_child_send_request (child, &request, sizeof request, envelope) &&
-      sysprof_confined_child_send (child, deadline, functions, n * sizeof *functions) &&
-      sysprof_confined_child_receive (child, deadline, &reply, sizeof reply) &&
-      reply.status <= JIT_CODE_FAILED && reply.n <= ELF_MAX_INSTRUCTIONS &&
-      reply.text_size <= ELF_MAX_CODE_TEXT)
+  status = (JitCodeStatus) reply.status;
+  if (status == JIT_CODE_OK)
     {
-      if (reply.status != JIT_CODE_OK)
-        return (JitCodeStatus) reply.status;
-      if (receive (child, deadline, &reply, instructions) &&
-          is_sound (instructions, functions, n))
-        return JIT_CODE_OK;
-      sysprof_jit_instructions_clear (instructions);
+      *instructions = view_reply (&reply);
+      for (Part part = PART_CODE; part <= PART_TEXT; part++)
+        (void) sysprof_child_reply_take (&reply, part); /* it belongs to `instructions` now */
     }
-
-  sysprof_confined_child_end (child);
-  return JIT_CODE_FAILED;
+  sysprof_child_reply_clear (&reply);
+  return status;
 }

@@ -27,7 +27,6 @@
 #define ID_SIZE     64 /* hexadecimal digits */
 #define MOST_LAYERS 256
 #define MOST_JSON   (32 << 20) /* bytes per list */
-#define PATIENCE    2000       /* ms per list */
 /* ms for all lists together: symbolizing the other files is more important */
 #define MOST_TIME     10000
 #define MOST_USER     (1 << 16) /* bytes of a user's passwd entry */
@@ -79,43 +78,43 @@ read_list (int fd, char *json)
   return size;
 }
 
-static void
-answer_question (int fd, Question *question, Answer *answer)
+static bool
+handle (ChildRequest *request, ChildReply *reply)
 {
-  char *json = fd >= 0 ? malloc (MOST_JSON) : NULL;
+  const Question *question = request->bytes; /* its ID ends with NUL */
+  char *json = request->fd >= 0 ? malloc (MOST_JSON) : NULL;
+  Answer *answer = calloc (1, sizeof *answer);
   StorageEntry entry;
 
-  question->id[ID_SIZE] = '\0';
-  if (json != NULL && sysprof_json_find_entry ((Text){ json, json + read_list (fd, json) },
-                                               question->id, &entry))
+  if (json != NULL && answer != NULL &&
+      sysprof_json_find_entry ((Text){ json, json + read_list (request->fd, json) },
+                               question->id, &entry))
     {
       copy_id (answer->layer, entry.layer);
       copy_id (answer->image, entry.image);
       copy_id (answer->parent, entry.parent);
     }
   free (json);
+  sysprof_child_reply_set (reply, 0, answer, sizeof *answer);
+  return answer != NULL;
 }
 
-static void
-serve (int socket)
+static bool
+is_valid_reply (const ChildRequest *request, const ChildReply *reply)
 {
-  Question question;
-  int envelope;
-
-  while (sysprof_confined_child_read_request (socket, &question, sizeof question, &envelope))
-    {
-      int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-      Answer answer = { 0 };
-
-      answer_question (fd, &question, &answer);
-      if (fd >= 0)
-        (void) close (fd); /* the file was only read */
-      if (envelope >= 0)
-        (void) close (envelope);
-      if (!sysprof_write_all (socket, &answer, sizeof answer))
-        return;
-    }
+  (void) request;
+  return reply->part[0].size == sizeof (Answer);
 }
+
+static const ChildService service = {
+  .name = "container storage",
+  .request_size = sizeof (Question),
+  .timeout_msec = 2000,
+  .takes_envelopes = true,
+  .most = { sizeof (Answer) },
+  .handle = handle,
+  .is_valid_reply = is_valid_reply,
+};
 
 /* --- the parent --- */
 
@@ -125,18 +124,6 @@ is_answer_id (const char id[ID_SIZE + 1])
   return memchr (id, 0, ID_SIZE + 1) == id + ID_SIZE && is_id ((Text){ id, id + ID_SIZE });
 }
 
-/* Forgets a child that has exited, and starts a new one. */
-static bool
-start_parser (ContainerStorage *self)
-{
-  if (self->parser.pid != 0)
-    return true;
-
-  self->parser.has_stop_fd = self->opener.has_stop_fd;
-  self->parser.stop_fd = self->opener.stop_fd;
-  return sysprof_confined_child_start (&self->parser, serve);
-}
-
 /* Returns FALSE if the list is missing, or has no entry `id`. */
 static bool
 ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answer)
@@ -144,21 +131,27 @@ ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answ
   bool is_late = sysprof_confined_child_deadline (0) >= self->deadline_msec;
   struct stat info;
   autofd envelope = is_late ? -1 : sysprof_open_regular_file (&self->opener, -1, path, &info);
-  int64_t deadline = MIN (sysprof_confined_child_deadline (PATIENCE), self->deadline_msec);
   Question question = { 0 };
+  ChildReply reply;
+  bool has_entry = false;
 
-  if (envelope < 0 || !start_parser (self))
+  if (envelope < 0)
     return false;
 
+  self->parser.has_stop_fd = self->opener.has_stop_fd;
+  self->parser.stop_fd = self->opener.stop_fd;
   (void) g_strlcpy (question.id, id, sizeof question.id);
-  if (!sysprof_confined_child_send_request (&self->parser, &question, sizeof question,
-                                            envelope) ||
-      !sysprof_confined_child_receive (&self->parser, deadline, answer, sizeof *answer))
+  if (sysprof_child_call (&self->parser, &service,
+                          &(ChildRequest){ .bytes = &question,
+                                           .fd = envelope,
+                                           .deadline_msec = self->deadline_msec },
+                          &reply))
     {
-      sysprof_confined_child_end (&self->parser);
-      return false;
+      memcpy (answer, reply.part[0].bytes, sizeof *answer);
+      has_entry = is_answer_id (answer->layer) || is_answer_id (answer->parent);
     }
-  return is_answer_id (answer->layer) || is_answer_id (answer->parent);
+  sysprof_child_reply_clear (&reply);
+  return has_entry;
 }
 
 /* `kind`: "containers", "images" or "layers". */

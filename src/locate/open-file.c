@@ -142,14 +142,14 @@ open_for_reader (int root, const Request *request)
 
 /* Runs in the opener, below the root. */
 static int
-open_asked_file (const void *data, int root, struct stat *info)
+open_asked_file (const ChildRequest *call, struct stat *info)
 {
-  const Request *request = data;
+  const Request *request = call->bytes;
   autofd fd = -1;
 
   if (request->wanted == WANTS_PATH)
     return write_real_path (request->path, info);
-  fd = open_for_reader (root, request);
+  fd = open_for_reader (call->fd, request);
   if (fd >= 0 && request->wanted == WANTS_TEXT)
     return copy_text_of (sysprof_steal_fd (&fd), info);
   if (fd >= 0 && request->wanted == WANTS_ELF_FILE && !is_elf (fd))
@@ -160,13 +160,9 @@ open_asked_file (const void *data, int root, struct stat *info)
   return fd >= 0 && fstat (fd, info) == 0 ? sysprof_steal_fd (&fd) : -1;
 }
 
-static void
-serve (int socket)
-{
-  Request request;
-
-  sysprof_opener_serve (socket, &request, sizeof request, open_asked_file);
-}
+static const ChildService service = { OPENER_SERVICE, .name = "files below roots",
+                                      .request_size = sizeof (Request),
+                                      .open = open_asked_file };
 
 static int
 ask (Opener *opener,
@@ -180,9 +176,9 @@ ask (Opener *opener,
   Request request = { .wanted = wanted, .reader = reader };
 
   if (g_strlcpy (request.path, path, sizeof request.path) < sizeof request.path)
-    return sysprof_opener_ask (opener, serve,
+    return sysprof_opener_ask (opener, &service,
                                (uint64_t) (root + 1) << 32 | g_str_hash (directory), &request,
-                               sizeof request, root, info);
+                               root, info);
   errno = ENAMETOOLONG;
   return -1;
 }

@@ -236,7 +236,7 @@ test_death_costs_one_file (void)
   }
   assert_names_main (&sandbox, fd, offset);
 
-  sysprof_elf_sandbox_clear (&sandbox);
+  sysprof_confined_child_end (&sandbox);
   close (fd);
 }
 
@@ -265,7 +265,7 @@ test_child_has_no_descriptors (void)
       g_assert_cmpuint (n, ==, 2);
     }
 
-  sysprof_elf_sandbox_clear (&sandbox);
+  sysprof_confined_child_end (&sandbox);
   close (fd);
 }
 
@@ -295,7 +295,7 @@ test_child_is_nobody (void)
   g_assert_nonnull (strstr (status, "\nNoNewPrivs:\t1\n"));
   g_assert_nonnull (strstr (status, "\nSeccomp:\t2\n"));
 
-  sysprof_elf_sandbox_clear (&sandbox);
+  sysprof_confined_child_end (&sandbox);
   close (fd);
 }
 

@@ -43,18 +43,19 @@ test_waiting_ends (void)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   ElfSandbox sandbox = ELF_SANDBOX_INIT;
+  ChildReply reply = CHILD_REPLY_INIT;
   int sockets[2];
-  uint8_t byte;
   StopEvent stop;
 
   g_assert_cmpint (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), ==, 0);
   sysprof_stop_event_init (&stop, cancellable);
   sandbox.socket = sockets[0];
+  sandbox.service = &sysprof_elf_service;
   sandbox.stop_fd = stop.fd;
   sandbox.has_stop_fd = true;
   g_cancellable_cancel (cancellable);
-  g_assert_false (sysprof_confined_child_receive (
-      &sandbox, sysprof_confined_child_deadline (G_MAXINT32), &byte, sizeof byte));
+  g_assert_false (sysprof_child_wait_for_reply (
+      &sandbox, NULL, sysprof_confined_child_deadline (G_MAXINT32), &reply));
   sysprof_stop_event_clear (&stop);
   g_assert_cmpint (close (sockets[0]), ==, 0);
   g_assert_cmpint (close (sockets[1]), ==, 0);

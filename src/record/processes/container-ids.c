@@ -11,12 +11,13 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/socket.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MOST_BYTES 16100 /* of a file; they usually have some hundred */
 #define FINISH_MSEC \
   2500 /* longer than the timeout of one user's child (util/children/opener.h) */
-#define MOST_WAITING 4096 /* replies; while more are pending, further processes are skipped */
+#define MOST_WAITING 2048 /* replies; while more are pending, further processes are skipped */
 
 static const char *const names[] = { ".flatpak-info", "run/.containerenv" };
 
@@ -27,67 +28,67 @@ typedef struct
   uint32_t padding;
 } Question;
 
-/* The child sends one for each name. */
-typedef struct
+/* Parts of a reply: the question, and the file with each name; empty = it does not exist, or the
+ * process's user may not read it. */
+enum
 {
-  Question question;
-  uint32_t name; /* index */
-  /* bytes that follow; 0 = the file does not exist, or the process's user may not read it */
-  uint32_t size;
-} Answer;
+  PART_QUESTION,
+  FIRST_FILE,
+};
 
 /* --- the child --- */
 
-static uint32_t
+static void
 read_fact (ProcessFiles *files,
            const ProcessUser *user,
            int root,
-           const char *name,
-           uint8_t *bytes)
+           unsigned name,
+           ChildReply *reply)
 {
   struct stat info;
-  autofd envelope = sysprof_process_files_open (files, user, root, name, 0, MOST_BYTES, &info);
+  autofd envelope =
+      sysprof_process_files_open (files, user, root, names[name], 0, MOST_BYTES, &info);
   autofd copy = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-  ssize_t n = copy >= 0 ? pread (copy, bytes, MOST_BYTES, 0) : 0;
+  void *bytes = copy >= 0 ? malloc (MOST_BYTES) : NULL;
+  ssize_t n = bytes != NULL ? pread (copy, bytes, MOST_BYTES, 0) : 0;
 
-  return n > 0 ? (uint32_t) n : 0;
+  sysprof_child_reply_set (reply, FIRST_FILE + name, bytes, n > 0 ? (size_t) n : 0);
 }
 
 static bool
-answer (int socket, ProcessFiles *files, const Question *question)
-{
-  static struct
-  {
-    Answer answer;
-    uint8_t bytes[MOST_BYTES];
-  } reply;
-  autofd root = -1;
-  ProcessUser *user = sysprof_process_user_read (question->pid, &root);
-  bool is_sent = true;
-
-  reply.answer.question = *question;
-  for (uint32_t i = 0; is_sent && i < G_N_ELEMENTS (names); i++)
-    {
-      reply.answer.name = i;
-      reply.answer.size =
-          user != NULL && root >= 0 ? read_fact (files, user, root, names[i], reply.bytes) : 0;
-      is_sent = sysprof_write_all (socket, &reply, sizeof reply.answer + reply.answer.size);
-    }
-  sysprof_process_user_free (user);
-  return is_sent;
-}
-
-static void
-serve (int socket)
+handle (ChildRequest *request, ChildReply *reply)
 {
   static ProcessFiles files;
-  Question question;
+  Question *question = malloc (sizeof *question);
+  ProcessUser *user;
+  autofd root = -1;
 
-  while (sysprof_confined_child_read (socket, &question, sizeof question) &&
-         answer (socket, &files, &question))
-    ;
-  sysprof_process_files_clear (&files);
+  if (question == NULL)
+    return false;
+  memcpy (question, request->bytes, sizeof *question);
+  sysprof_child_reply_set (reply, PART_QUESTION, question, sizeof *question);
+  user = sysprof_process_user_read (question->pid, &root);
+  for (unsigned i = 0; user != NULL && root >= 0 && i < G_N_ELEMENTS (names); i++)
+    read_fact (&files, user, root, i, reply);
+  sysprof_process_user_free (user);
+  return true;
 }
+
+static bool
+is_valid_reply (const ChildRequest *request, const ChildReply *reply)
+{
+  (void) request;
+  return reply->part[PART_QUESTION].size == sizeof (Question);
+}
+
+static const ChildService service = {
+  .name = "container files",
+  .request_size = sizeof (Question),
+  .keeps_rights = true,
+  .most = { sizeof (Question), MOST_BYTES, MOST_BYTES },
+  .handle = handle,
+  .is_valid_reply = is_valid_reply,
+};
 
 /* --- the pump --- */
 
@@ -97,68 +98,47 @@ end_child (ContainerIds *self)
 {
   self->is_broken = true;
   self->n_waiting = 0;
+  sysprof_child_reply_clear (&self->reply);
   if (self->child.pid == 0)
     return;
   sysprof_pump_unwatch_fd (self->pump, self->child.socket);
   sysprof_confined_child_end (&self->child);
 }
 
-static void
-add_fact (ContainerIds *self, const Answer *answer, const uint8_t *bytes)
-{
-  g_autofree char *path =
-      g_strdup_printf ("/proc/%d/root/%s", answer->question.pid, names[answer->name]);
-
-  /* sysprof_pump_add_file() counts a failure */
-  (void) sysprof_pump_add_file (self->pump, answer->question.time, answer->question.pid, path,
-                                bytes, answer->size, false);
-}
-
 /* The child forwards the contents of untrusted files, so its replies are checked. */
 static void
-take_answers (ContainerIds *self)
+add_facts (ContainerIds *self)
 {
-  size_t at = 0;
+  const Question *question = self->reply.part[PART_QUESTION].bytes;
 
-  while (self->n_input - at >= sizeof (Answer))
+  for (unsigned i = 0; i < G_N_ELEMENTS (names); i++)
     {
-      Answer answer;
+      g_autofree char *path = g_strdup_printf ("/proc/%d/root/%s", question->pid, names[i]);
 
-      memcpy (&answer, self->input + at, sizeof answer);
-      if (answer.size > MOST_BYTES || answer.name >= G_N_ELEMENTS (names) ||
-          self->n_waiting == 0)
-        {
-          end_child (self);
-          return;
-        }
-      if (self->n_input - at < sizeof answer + answer.size)
-        break;
-      at += sizeof answer;
-      if (answer.size > 0)
-        add_fact (self, &answer, self->input + at);
-      at += answer.size;
-      self->n_waiting--;
+      /* sysprof_pump_add_file() counts a failure */
+      if (self->reply.part[FIRST_FILE + i].size > 0)
+        (void) sysprof_pump_add_file (self->pump, question->time, question->pid, path,
+                                      self->reply.part[FIRST_FILE + i].bytes,
+                                      self->reply.part[FIRST_FILE + i].size, false);
     }
-  self->n_input -= at;
-  memmove (self->input, self->input + at, self->n_input);
 }
 
 static void
 child_ready (Pump *pump, int fd, void *data)
 {
   ContainerIds *self = data;
-  ssize_t n = recv (fd, self->input + self->n_input,
-                    sizeof (Answer) + MOST_BYTES - self->n_input, MSG_DONTWAIT);
+  ChildReplyState state = sysprof_child_receive (&self->child, NULL, &self->reply);
 
-  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+  if (state == CHILD_REPLY_PENDING)
     return;
-  if (n <= 0)
+  if (state == CHILD_REPLY_INVALID || self->n_waiting == 0)
     {
       end_child (self);
       return;
     }
-  self->n_input += (size_t) n;
-  take_answers (self);
+  add_facts (self);
+  sysprof_child_reply_clear (&self->reply);
+  self->n_waiting--;
 }
 
 void
@@ -168,7 +148,8 @@ sysprof_container_ids_init (ContainerIds *self, Pump *pump)
 
   *self = (ContainerIds){
     .pump = pump,
-    .child = { .socket = -1, .keeps_rights = true },
+    .child = CONFINED_CHILD_INIT,
+    .reply = CHILD_REPLY_INIT,
     /* A test machine in a file tree has no processes to inspect. */
     .is_broken = *sysprof_privilege_get_root (privilege) != '\0',
     .own_mounts = sysprof_privilege_read_namespace (privilege, getpid (), "mnt"),
@@ -180,13 +161,12 @@ start_child (ContainerIds *self)
 {
   if (self->child.pid != 0)
     return true;
-  if (!sysprof_confined_child_start (&self->child, serve))
+  if (!sysprof_confined_child_start (&self->child, &service))
     {
       self->is_broken = true;
       return false;
     }
 
-  self->input = g_malloc (sizeof (Answer) + MOST_BYTES);
   sysprof_pump_watch_fd (self->pump, self->child.socket, child_ready, self);
   return true;
 }
@@ -195,16 +175,14 @@ void
 sysprof_container_ids_request (ContainerIds *self, int32_t pid, int64_t time, uint64_t mounts)
 {
   const Question question = { .time = time, .pid = pid };
-  ssize_t n;
 
   if (self->is_broken || mounts == 0 || mounts == self->own_mounts || !start_child (self) ||
       self->n_waiting >= MOST_WAITING)
     return;
 
-  n = send (self->child.socket, &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (n == (ssize_t) sizeof question)
-    self->n_waiting += G_N_ELEMENTS (names);
-  else if (n >= 0) /* the child would take the rest of it for the next request */
+  if (sysprof_child_send (&self->child, &(ChildRequest){ .bytes = &question, .fd = -1 }, 0))
+    self->n_waiting++;
+  else if (errno != EAGAIN) /* if the child is behind, the request is dropped */
     end_child (self);
 }
 
@@ -221,5 +199,4 @@ sysprof_container_ids_finish (ContainerIds *self)
         child_ready (self->pump, self->child.socket, self);
     }
   end_child (self);
-  g_clear_pointer (&self->input, g_free);
 }

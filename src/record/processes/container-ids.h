@@ -20,8 +20,7 @@ typedef struct
   bool is_broken;      /* no more requests are sent to the child */
   uint64_t own_mounts; /* inode of our mount namespace */
   uint64_t n_waiting;  /* pending replies */
-  uint8_t *input;      /* [n_input], with space for one reply */
-  size_t n_input;
+  ChildReply reply;    /* that is being received */
 } ContainerIds;
 
 void sysprof_container_ids_init (ContainerIds *self, Pump *pump);

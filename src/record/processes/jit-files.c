@@ -282,7 +282,6 @@ sysprof_jit_files_add (JitFiles *self)
   if (self->pump == NULL)
     return;
 
-  sysprof_jit_finder_begin (&self->finder);
   while (!(reading.is_late = is_time_over (&reading)) &&
          sysprof_jit_finder_next (&self->finder, &found, &envelope))
     {
