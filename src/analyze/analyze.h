@@ -164,37 +164,6 @@ sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summ
 /* [n_marks] duration of each mark without that of the marks within it. *(full)* */
 int64_t *sysprof_marks_find_self (const Store *store);
 
-/* How the answer is shaped. Zeroed: top down, kernel in, processes as roots. */
-typedef struct
-{
-  bool bottom_up;
-  bool threads;         /* a level per thread below each process */
-  bool no_kernel;       /* kernel frames are removed, the sample stays */
-  bool merge_processes; /* processes of the same comm become one */
-  bool fold_recursion;  /* a function called directly by itself is one node */
-  bool hide_system;     /* functions of the system's libraries are removed, the sample stays */
-  const char *const *
-      collapse; /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each
-                         * is shown as one function, which the first of its symbols stands for */
-  bool no_processes; /* functions hang on the root directly (for one flame graph over all) */
-  const char *
-      focus; /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
-                         * tree of its callers. Without processes and threads. See sysprof_focus_match() */
-} TreeShape;
-
-/* Whether the function is shown as a part of its binary. */
-bool
-sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
-/* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
-SymbolId *sysprof_shown_symbols_new (const Store *store,
-                                     const SymbolTable *symbols,
-                                     const TreeShape *shape);
-static inline SymbolId
-sysprof_shown_symbol (const SymbolId *shown, SymbolId symbol)
-{
-  return shown != NULL ? shown[symbol] : symbol;
-}
-
 /* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
 typedef struct
 {
@@ -291,13 +260,13 @@ typedef struct
 CallTree *sysprof_call_tree_new (const Store *store,
                                  const SymbolTable *symbols,
                                  const StackWeights *weights,
-                                 const TreeShape *shape);
+                                 const Shape *shape);
 /* The same in less time, without nodes of less than `least`: what ends there is only in the totals of their callers.
  * Bottom up they are there. */
 CallTree *sysprof_call_tree_new_above (const Store *store,
                                        const SymbolTable *symbols,
                                        const StackWeights *weights,
-                                       const TreeShape *shape,
+                                       const Shape *shape,
                                        uint64_t least);
 void sysprof_call_tree_free (CallTree *self);
 /* The text a person reads: a function's name, "comm" of a process, "NAME (TID)" of a thread, "All Processes". *(full)* */
@@ -325,30 +294,28 @@ typedef struct
  * callers are many. *(full)* */
 uint8_t *sysprof_call_tree_categorize (const CallTree *self,
                                        const SymbolTable *symbols,
-                                       const TreeShape *shape);
+                                       const Shape *shape);
 /* [stacks.n] the Category of the innermost function that shows, as its callers make it. `shape` may be NULL. *(full)* */
-uint8_t *sysprof_stacks_categorize (const Store *store,
-                                    const SymbolTable *symbols,
-                                    const TreeShape *shape);
+uint8_t *
+sysprof_stacks_categorize (const Store *store, const SymbolTable *symbols, const Shape *shape);
 /* [symbols->n] what the rules say of each function as it is shown, as sysprof_symbol_categories(): of one that stands for
  * its binary, what they say of all of it. `shape` may be NULL. *(full)* */
-uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape);
+uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const Shape *shape);
 
-FunctionTable *
-sysprof_functions_new (const Store *store,
-                       const SymbolTable *symbols,
-                       const StackWeights *weights,
-                       const TreeShape *shape); /* no_kernel counts; may be NULL */
+FunctionTable *sysprof_functions_new (const Store *store,
+                                      const SymbolTable *symbols,
+                                      const StackWeights *weights,
+                                      const Shape *shape); /* no_kernel counts; may be NULL */
 /* Who calls the functions that match `shape->focus` / whom they call. self: weight with the row directly beside it
  * where the focused function (callers) or the row (callees) is innermost; total: once per stack. `no_kernel` counts. */
 FunctionTable *sysprof_callers_new (const Store *store,
                                     const SymbolTable *symbols,
                                     const StackWeights *weights,
-                                    const TreeShape *shape);
+                                    const Shape *shape);
 FunctionTable *sysprof_callees_new (const Store *store,
                                     const SymbolTable *symbols,
                                     const StackWeights *weights,
-                                    const TreeShape *shape);
+                                    const Shape *shape);
 void sysprof_function_table_free (FunctionTable *self);
 
 /* Rectangles of a flame graph, parents before children. x and width are exact at any zoom: weight units of the root. */

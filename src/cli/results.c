@@ -50,7 +50,7 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
   /* For the SVG of a whole machine, merges processes of one name. The HTML page can do that
    * itself. */
-  const TreeShape merged = { .merge_processes = true };
+  const Shape merged = { .merge_processes = true };
 
   if (format == RENDER_SVG)
     request->shape = &merged;

@@ -57,7 +57,7 @@ void sysprof_selection_clear (Selection *self);
 typedef struct
 {
   SampleFilter filter;
-  TreeShape shape;
+  Shape shape;
   /* … private: what the pointers in `filter` point to */
   GArray *times;
   GArray *spans;

@@ -163,7 +163,7 @@ sum (Question *self, FunctionSums *sums)
   unsigned n_workers = sysprof_parallel_workers ();
   uint32_t n_stacks = self->keys.store->stacks.n;
 
-  sysprof_stack_runs_init (&self->runs, self->keys.store);
+  sysprof_stack_runs_init (&self->runs, self->keys.store->stacks.parent, n_stacks);
   self->sums = g_new (FunctionSums, n_workers);
   for (unsigned i = 0; i < n_workers; i++)
     sysprof_function_sums_init (&self->sums[i], self->keys.symbols);
@@ -183,11 +183,11 @@ static FunctionTable *
 new_table (const Store *store,
            const SymbolTable *symbols,
            const StackWeights *weights,
-           const TreeShape *shape,
+           const Shape *shape,
            FoldTable table,
            const char *focus)
 {
-  TreeShape asked = sysprof_fold_table_shape (shape);
+  Shape asked = sysprof_fold_table_shape (shape);
   Question self = { .weight = weights->self,
                     .table = table,
                     .work.cancellable = g_cancellable_get_current () };
@@ -211,7 +211,7 @@ FunctionTable *
 sysprof_functions_new (const Store *store,
                        const SymbolTable *symbols,
                        const StackWeights *weights,
-                       const TreeShape *shape)
+                       const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_FUNCTIONS, NULL);
 }
@@ -220,7 +220,7 @@ FunctionTable *
 sysprof_callers_new (const Store *store,
                      const SymbolTable *symbols,
                      const StackWeights *weights,
-                     const TreeShape *shape)
+                     const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_CALLERS, shape->focus);
 }
@@ -229,7 +229,7 @@ FunctionTable *
 sysprof_callees_new (const Store *store,
                      const SymbolTable *symbols,
                      const StackWeights *weights,
-                     const TreeShape *shape)
+                     const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_CALLEES, shape->focus);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Groups stacks that follow each other into runs, which are visited at once. See stack-
- * runs.h. */
+/* Groups stacks that follow each other into runs, which are visited at once. See stack-runs.h. */
 
 #include "analyze/fold/stack-runs.h"
 
@@ -11,24 +10,23 @@
 #define N_DIGITS   (1u << DIGIT_BITS)
 
 static bool
-begins_run (const StackTree *stacks, StackId stack)
+begins_run (const StackRuns *self, uint32_t stack)
 {
-  return stacks->parent[stack] != stack - 1 || stacks->parent[stack] == 0;
+  return self->parent[stack] != stack - 1 || self->parent[stack] == 0;
 }
 
 static void
 find_runs (StackRuns *self)
 {
-  const StackTree *stacks = &self->store->stacks;
   uint32_t n = 0;
 
-  for (StackId i = 0; i < stacks->n; i++)
-    self->n += begins_run (stacks, i);
+  for (uint32_t i = 0; i < self->n_stacks; i++)
+    self->n += begins_run (self, i);
   self->begin = sysprof_large_new ((size_t) self->n + 1, sizeof *self->begin);
-  for (StackId i = 0; i < stacks->n; i++)
-    if (begins_run (stacks, i))
+  for (uint32_t i = 0; i < self->n_stacks; i++)
+    if (begins_run (self, i))
       self->begin[n++] = i;
-  self->begin[n] = stacks->n;
+  self->begin[n] = self->n_stacks;
 }
 
 /* Puts what is in order of the lower digits in that of the digit at `shift`, too. */
@@ -61,8 +59,7 @@ sort_branches (StackRuns *self)
 
   for (uint32_t i = 0; i < n; i++)
     from[i] = (uint64_t) sysprof_stack_runs_leaves (self, i + 1) << 32 | (i + 1);
-  for (unsigned shift = 0; shift < 32 && self->store->stacks.n >> shift > 0;
-       shift += DIGIT_BITS)
+  for (unsigned shift = 0; shift < 32 && self->n_stacks >> shift > 0; shift += DIGIT_BITS)
     {
       uint64_t *sorted = to;
 
@@ -86,23 +83,27 @@ sort_branches (StackRuns *self)
 }
 
 void
-sysprof_stack_runs_init (StackRuns *self, const Store *store)
+sysprof_stack_runs_init (StackRuns *self, const uint32_t *parent, uint32_t n_stacks)
 {
-  *self = (StackRuns){ .store = store };
+  *self = (StackRuns){ .parent = parent, .n_stacks = n_stacks };
   find_runs (self);
   sort_branches (self);
 }
 
-uint32_t *
-sysprof_stack_runs_new_left (const StackRuns *self)
+uint64_t *
+sysprof_stack_runs_sum (const StackRuns *self, const uint64_t *weight)
 {
-  uint32_t *left = sysprof_large_new (MAX (self->n, 1), sizeof *left);
+  uint64_t *total = sysprof_large_new0 (MAX (self->n, 1), sizeof *total);
 
-  left[0] = 0;
-  for (uint32_t run = 0; run < self->n; run++)
-    for (uint32_t i = self->first_branch[run]; i < self->first_branch[run + 1]; i++)
-      left[self->branch[i]] = run;
-  return left;
+  /* From the last to the first: what leaves a run has a higher number. */
+  for (uint32_t run = self->n; run-- > 0;)
+    {
+      for (uint32_t i = self->begin[run]; i < self->begin[run + 1]; i++)
+        total[run] += weight[i];
+      for (uint32_t i = self->first_branch[run]; i < self->first_branch[run + 1]; i++)
+        total[run] += total[self->branch[i]];
+    }
+  return total;
 }
 
 void

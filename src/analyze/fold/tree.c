@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the nodes of a plan weigh, and the tree of those that weigh something. */
+/* The call tree of a plan: its nodes that weigh something, or single ones of them. */
 
-#include "analyze/fold/function-table.h"
 #include "analyze/fold/list.h"
 #include "analyze/fold/plan.h"
 #include "analyze/fold/work.h"
 
 #define MOST_INSERTED 16 /* siblings: up to so many are sorted by insertion */
 
-uint64_t *
-sysprof_fold_runs_new_sums (const FoldRuns *self)
-{
-  return sysprof_large_new0 ((size_t) self->n + 2, sizeof (uint64_t));
-}
-
-bool
-sysprof_fold_runs_sum (const FoldRuns *self, uint64_t *sums, FoldWork *work)
-{
-  uint64_t sum = 0;
-
-  for (uint32_t i = 0, stop; i < self->n + 2; i = stop)
-    {
-      stop = MIN (self->n + 2 - i, FOLD_STEP) + i;
-      for (uint32_t j = i; j < stop; j++)
-        sums[j] = sum += sums[j];
-      if (!sysprof_fold_work_step (work, stop - i))
-        return false;
-    }
-  return true;
-}
-
 uint32_t
 sysprof_fold_plan_find_run (const FoldPlan *self, uint32_t node)
 {
-  uint32_t low = 0, high = self->runs.n;
+  uint32_t low = 0, high = self->n_runs;
 
   while (high - low > 1)
     {
@@ -92,16 +69,13 @@ sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node)
   if (node + 1 < self->begin[run + 1])
     return 1;
 
-  FOLD_FOR_EACH_BELOW (&self->runs, run, below)
+  FOLD_FOR_EACH_BELOW (self, run, below)
   n++;
   return n;
 }
 
 uint32_t
-sysprof_fold_plan_sort_children (const FoldPlan *self,
-                                 const uint64_t *sums,
-                                 uint32_t node,
-                                 uint32_t *children)
+sysprof_fold_plan_sort_children (const FoldPlan *self, uint32_t node, uint32_t *children)
 {
   uint32_t run = sysprof_fold_plan_find_run (self, node), n = 0;
   g_autofree Sibling *siblings = NULL;
@@ -109,13 +83,13 @@ sysprof_fold_plan_sort_children (const FoldPlan *self,
   if (node + 1 < self->begin[run + 1])
     {
       children[0] = node + 1;
-      return sysprof_fold_runs_total (&self->runs, sums, run) > 0;
+      return sysprof_fold_plan_total (self, run) > 0;
     }
 
   siblings = g_new (Sibling, MAX (sysprof_fold_plan_n_children (self, node), 1));
-  FOLD_FOR_EACH_BELOW (&self->runs, run, below)
+  FOLD_FOR_EACH_BELOW (self, run, below)
   {
-    uint64_t total = sysprof_fold_runs_total (&self->runs, sums, below);
+    uint64_t total = sysprof_fold_plan_total (self, below);
 
     if (total > 0)
       siblings[n++] = (Sibling){ total, self->begin[below] };
@@ -160,23 +134,22 @@ sysprof_fold_plan_get_kind (const FoldPlan *self,
   return SYMBOL_THREAD;
 }
 
-/* [runs.n] the node of the tree with which each run that weighs something begins; the root is always there. *(full)* */
+/* [n_runs] the node of the tree with which each run that weighs something begins; the root is always there. *(full)* */
 static uint32_t *
-number_nodes (const FoldPlan *plan, const uint64_t *sums, uint32_t *n)
+number_nodes (const FoldPlan *plan, uint32_t *n)
 {
-  const FoldRuns *runs = &plan->runs;
-  uint32_t *number = sysprof_large_new (runs->n, sizeof *number);
+  uint32_t *number = sysprof_large_new (plan->n_runs, sizeof *number);
 
   *n = 0;
-  for (uint32_t i = 0; i < runs->n;)
+  for (uint32_t i = 0; i < plan->n_runs;)
     {
       number[i] = *n;
-      if (sysprof_fold_runs_total (runs, sums, i) == 0)
+      if (sysprof_fold_plan_total (plan, i) == 0)
         {
-          i = runs->end[i];
+          i = plan->end[i];
           continue;
         }
-      *n += plan->begin[i + 1] - plan->begin[i];
+      *n += sysprof_fold_plan_length (plan, i);
       i++;
     }
   *n = MAX (*n, 1);
@@ -202,7 +175,6 @@ FOLD_DEFINE_LIST (SiblingList, sibling_list, Sibling)
 static bool
 link_siblings (CallTree *tree,
                const FoldPlan *plan,
-               const uint64_t *sums,
                const uint32_t *number,
                uint32_t run,
                CallNodeId parent,
@@ -210,9 +182,9 @@ link_siblings (CallTree *tree,
                const FoldWork *work)
 {
   siblings->n = 0;
-  FOLD_FOR_EACH_BELOW (&plan->runs, run, below)
+  FOLD_FOR_EACH_BELOW (plan, run, below)
   {
-    uint64_t total = sysprof_fold_runs_total (&plan->runs, sums, below);
+    uint64_t total = sysprof_fold_plan_total (plan, below);
 
     if (total > 0)
       sibling_list_add (siblings, (Sibling){ total, number[below] });
@@ -245,30 +217,28 @@ fill_tree (CallTree *tree,
            const FoldPlan *plan,
            const Store *store,
            const SymbolTable *symbols,
-           const uint64_t *sums,
            const uint32_t *number,
            FoldWork *work)
 {
-  const FoldRuns *runs = &plan->runs;
   SiblingList siblings = { 0 };
   uint64_t n_seen = 0;
   bool is_done = true;
 
-  for (uint32_t i = 0; i < runs->n && is_done;
+  for (uint32_t i = 0; i < plan->n_runs && is_done;
        is_done = is_done && sysprof_fold_work_at (work, n_seen++))
     {
-      uint64_t total = sysprof_fold_runs_total (runs, sums, i);
-      uint32_t n = plan->begin[i + 1] - plan->begin[i], parent = runs->parent[i];
+      uint64_t total = sysprof_fold_plan_total (plan, i);
+      uint32_t n = sysprof_fold_plan_length (plan, i), parent = plan->parent[i];
       CallNodeId first = number[i], last = first + n - 1;
 
       if (total == 0)
         {
-          i = runs->end[i];
+          i = plan->end[i];
           continue;
         }
 
       tree->parent[first] =
-          i > 0 ? number[parent] + plan->begin[parent + 1] - plan->begin[parent] - 1 : 0;
+          i > 0 ? number[parent] + sysprof_fold_plan_length (plan, parent) - 1 : 0;
       for (CallNodeId node = first; node <= last; node++)
         {
           if (node > first)
@@ -278,8 +248,8 @@ fill_tree (CallTree *tree,
           tree->total[node] = total;
           fill_node (tree, node, plan, store, symbols, plan->begin[i] + node - first);
         }
-      tree->self[last] = sums[i + 1] - sums[i];
-      is_done = link_siblings (tree, plan, sums, number, i, last, &siblings, work);
+      tree->self[last] = sysprof_fold_plan_self (plan, i);
+      is_done = link_siblings (tree, plan, number, i, last, &siblings, work);
       i++;
     }
   sibling_list_clear (&siblings);
@@ -290,52 +260,15 @@ CallTree *
 sysprof_fold_plan_dup_tree (const FoldPlan *self,
                             const Store *store,
                             const SymbolTable *symbols,
-                            const uint64_t *sums,
                             FoldWork *work)
 {
   g_autoptr (CallTree) tree = g_new0 (CallTree, 1);
-  g_autofree uint32_t *number = number_nodes (self, sums, &tree->n);
+  g_autofree uint32_t *number = number_nodes (self, &tree->n);
 
   alloc_nodes (tree);
   /* Where nothing weighs anything, there is the root alone. */
   tree->parent[0] = 0;
   tree->total[0] = 0;
   fill_node (tree, 0, self, store, symbols, 0);
-  return fill_tree (tree, self, store, symbols, sums, number, work) ? g_steal_pointer (&tree)
-                                                                    : NULL;
-}
-
-/* --- tables --- */
-
-FunctionTable *
-sysprof_fold_table_plan_dup_table (const FoldTablePlan *self,
-                                   const SymbolTable *symbols,
-                                   const uint64_t *sums,
-                                   FoldWork *work)
-{
-  const FoldRuns *runs = &self->runs;
-  FunctionSums rows;
-  uint64_t n_seen = 0;
-
-  sysprof_function_sums_init (&rows, symbols);
-  for (uint32_t i = 0; i < runs->n;)
-    {
-      uint64_t total = sysprof_fold_runs_total (runs, sums, i);
-
-      if (!sysprof_fold_work_at (work, n_seen++))
-        {
-          sysprof_function_sums_clear (&rows);
-          return NULL;
-        }
-      if (total == 0)
-        {
-          i = runs->end[i];
-          continue;
-        }
-      for (uint32_t at = self->begin[i]; at < self->begin[i + 1]; at++)
-        rows.of_symbol[self->row[at]].total += total;
-      rows.of_symbol[self->row_here[i]].self += sums[i + 1] - sums[i];
-      i++;
-    }
-  return sysprof_function_sums_finish (&rows, symbols, self->rank, sums[runs->n + 1], work);
+  return fill_tree (tree, self, store, symbols, number, work) ? g_steal_pointer (&tree) : NULL;
 }

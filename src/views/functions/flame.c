@@ -27,7 +27,7 @@ add_rectangles (Rows *rows,
 static bool
 fill_flame (const ViewRequest *request, Rows *rows, GError **error)
 {
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (FlameLayout) layout = NULL;
   StackWeights weights;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Puts frames into a forest by their stacks.
+/* Makes entries of the stacks of frames.
  *
- * A stack is taken apart once per thread that has it, and of a stack that begins like another only what is its own. */
+ * Each entry of a stack is added once per thread that has it, however many stacks pass it. */
 
-#include "analyze/fold/graph-forest.h"
+#include "analyze/fold/graph-entries.h"
 
 #include "analyze/fold/call-order.h"
 #include "analyze/fold/list.h"
@@ -19,7 +19,7 @@ typedef struct
 {
   const Store *store;
   const SymbolTable *symbols;
-  const GraphShape *shape;
+  const Shape *shape;
   NumberList parent, key;   /* of entries; 0 = the root */
   ProcessId *first_of_comm; /* [store->strings.n_strings] or NULL: processes are not merged */
   uint8_t *context;  /* [stacks.n] AddressKind of the innermost address shown; 0 = none is */
@@ -73,16 +73,6 @@ find_contexts (Builder *self)
         kind = ADDRESS_USER;
       self->context[i] = self->is_shown[i] ? kind : self->context[stacks->parent[i]];
     }
-}
-
-static void
-find_first_of_comm (Builder *self)
-{
-  const Processes *processes = &self->store->processes;
-
-  self->first_of_comm = g_new0 (ProcessId, MAX (self->store->strings.n_strings, 1));
-  for (ProcessId i = processes->n; i-- > 1;)
-    self->first_of_comm[processes->row[i].comm] = i;
 }
 
 /* The thread's symbol; 0 where threads are no matter. */
@@ -209,7 +199,7 @@ entry_of_stack (Builder *self, StackId stack, GraphSymbolId thread)
 
 /* GRAPH_NOWHERE where it is left out. */
 static uint32_t
-entry_of_frame (Builder *self, StackId stack, int32_t tid)
+find_entry (Builder *self, StackId stack, int32_t tid)
 {
   ProcessId process = sysprof_store_process_of_stack (self->store, stack);
   const Process *row = &self->store->processes.row[process];
@@ -229,96 +219,59 @@ entry_of_frame (Builder *self, StackId stack, int32_t tid)
                         : below;
 }
 
-/* Bottom up: the innermost node that is a process or its thread, of each node. */
+/* Bottom up: of each entry its process, or its thread below that. */
 static void
-find_tops (FoldForest *forest, bool threads, uint32_t n_ends)
+find_tops (FoldEntries *self, bool threads)
 {
-  g_autofree uint32_t *top = sysprof_large_new (forest->n, sizeof *top);
-
-  top[0] = 0;
-  for (uint32_t i = 1; i < forest->n; i++)
+  self->top = sysprof_large_new (self->n, sizeof *self->top);
+  self->top[0] = 0;
+  for (uint32_t i = 1; i < self->n; i++)
     {
-      uint32_t parent = forest->node[i].parent;
-      bool is_top = parent == 0 || (threads && forest->node[parent].parent == 0);
+      uint32_t parent = self->parent[i];
+      bool is_top = parent == 0 || (threads && self->parent[parent] == 0);
 
-      top[i] = is_top ? i : top[parent];
+      self->top[i] = is_top ? i : self->top[parent];
     }
-
-  forest->top_of_end = g_new (uint32_t, MAX (n_ends, 1));
-  for (uint32_t i = 0; i < n_ends; i++)
-    forest->top_of_end[i] = top[forest->node_of_end[i]];
-}
-
-/* Each entry at which frames end is one end; `end_of_frame` has entries before. *(full)* the entries. */
-static uint32_t *
-number_ends (uint32_t *end_of_frame, uint32_t n_frames, uint32_t n_entries, uint32_t *n_ends)
-{
-  g_autofree uint32_t *end_of_entry = sysprof_large_new0 (n_entries, sizeof *end_of_entry);
-  NumberList entries = { 0 };
-
-  for (uint32_t i = 0; i < n_frames; i++)
-    {
-      uint32_t entry = end_of_frame[i];
-
-      if (entry == GRAPH_NOWHERE)
-        continue;
-      if (end_of_entry[entry] == 0)
-        {
-          number_list_add (&entries, entry);
-          end_of_entry[entry] = entries.n;
-        }
-      end_of_frame[i] = end_of_entry[entry] - 1;
-    }
-  *n_ends = entries.n;
-  return entries.item;
 }
 
 bool
-sysprof_graph_forest_init (FoldForest *self,
-                           uint32_t *n_ends,
-                           uint32_t *end_of_frame,
-                           const Store *store,
-                           const SymbolTable *symbols,
-                           const GraphFrames *frames,
-                           const GraphShape *shape,
-                           FoldWork *work)
+sysprof_graph_entries_init (FoldEntries *self,
+                            uint32_t *ends,
+                            const Store *store,
+                            const SymbolTable *symbols,
+                            const GraphFrames *frames,
+                            const Shape *shape,
+                            FoldWork *work)
 {
   Builder builder = { .store = store, .symbols = symbols, .shape = shape };
-  g_autofree uint32_t *entry_of_end = NULL;
   bool is_done = true;
 
-  *self = (FoldForest){ 0 };
-  *n_ends = 0;
   builder.entry_of_stack =
       sysprof_large_new0 (MAX (store->stacks.n, 1), sizeof *builder.entry_of_stack);
   sysprof_node_set_init (&builder.known);
   sysprof_node_set_init (&builder.unwindable);
   find_contexts (&builder);
   if (shape->merge_processes)
-    find_first_of_comm (&builder);
+    builder.first_of_comm = sysprof_first_of_comm_new (store);
 
   add_entry (&builder, 0, 0);
   for (uint32_t i = 0; i < frames->n && is_done; i++)
     {
-      end_of_frame[i] = entry_of_frame (&builder, frames->stack[i], frames->tid[i]);
+      ends[i] = find_entry (&builder, frames->stack[i], frames->tid[i]);
       is_done = sysprof_fold_work_at (work, i);
     }
-  if (is_done)
-    {
-      entry_of_end = number_ends (end_of_frame, frames->n, builder.key.n, n_ends);
-      is_done = sysprof_fold_forest_place (self,
-                                           &(FoldEntries){ .parent = builder.parent.item,
-                                                           .key = builder.key.item,
-                                                           .entry_of_end = entry_of_end,
-                                                           .n = builder.key.n,
-                                                           .n_ends = *n_ends },
-                                           work);
-    }
-  if (is_done && shape->bottom_up)
-    find_tops (self, shape->threads, *n_ends);
 
-  number_list_clear (&builder.parent);
-  number_list_clear (&builder.key);
+  *self = (FoldEntries){ .n = builder.key.n,
+                         .key = builder.key.item,
+                         .parent = builder.parent.item,
+                         .own_parent = builder.parent.item };
+  self->weight = self->own_weight = sysprof_large_new0 (self->n, sizeof *self->own_weight);
+  for (uint32_t i = 0; i < frames->n && is_done; i++)
+    if (ends[i] != GRAPH_NOWHERE)
+      self->own_weight[ends[i]]++;
+  if (is_done && shape->bottom_up)
+    find_tops (self, shape->threads);
+
   number_list_clear (&builder.entry_of_known);
   number_list_clear (&builder.path);
   sysprof_node_set_clear (&builder.known);
@@ -359,7 +312,7 @@ compare_by_name (const void *a, const void *b, void *data)
 uint32_t *
 sysprof_graph_ranks_new (const Store *store,
                          const SymbolTable *symbols,
-                         const FoldForest *forest,
+                         const FoldEntries *entries,
                          const FoldWork *work)
 {
   uint32_t n_symbols = sysprof_graph_n_symbols (store, symbols), n = 0, n_named = 0;
@@ -368,8 +321,8 @@ sysprof_graph_ranks_new (const Store *store,
   Names names = { symbols, g_new0 (char *, n_symbols) };
   bool is_done;
 
-  for (uint32_t i = 1; i < forest->n; i++)
-    rank[forest->node[i].key] = 1;
+  for (uint32_t i = 1; i < entries->n; i++)
+    rank[entries->key[i]] = 1;
   rank[0] = 0;
   named = g_new (GraphSymbolId, n_symbols);
   for (GraphSymbolId i = 1; i < n_symbols; i++)
