@@ -235,7 +235,7 @@ void (sysprof_profiler_record_async) (SysprofProfiler *self,
   g_task_return_pointer (
       task,
       sysprof_recording_start (writer,
-                               &(PumpOptions){
+                               &(RecordingOptions){
                                    .instruments = instruments,
                                    .spawnable = self->spawnable,
                                    .max_size = self->max_size,

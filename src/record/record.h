@@ -6,9 +6,11 @@
  * The public API is sysprof.h. This header adds what our own programs need beyond it.
  *
  *   profiler.c, recording.c   public objects; record_async starts the pump thread
- *   pump.c, pump-sources.c    the thread that owns all sources and the writer
+ *   recording-thread.c        the phases of a recording, on the pump thread
+ *   pump.c                    the event loop of that thread
+ *   recording-context.h       what instruments share and request of their recording
  *   output.c                  the flush thread and its bounded number of buffers
- *   instrument.h              the interface between an instrument and the pump
+ *   instrument.h              the interface between an instrument and the recording
  *   counters/                 counters from texts in /proc and /sys: a parser and a row each
  *   sampling/                 the sampler, and the perf events that instruments share
  *   processes/                the process watcher: what the capture says of processes

@@ -31,24 +31,23 @@ counters_of (CounterInstrument *self)
 }
 
 static void
-read_counters (Pump *pump, int64_t now, void *data)
+read_counters (RecordingContext *context, int64_t now, void *data)
 {
   CounterSource *source = data;
   const char *name = source->counters->name;
   g_autoptr (GError) error = NULL;
   g_autofree char *complaint = NULL;
 
-  if (!sysprof_counter_sampler_read (source->sampler, sysprof_pump_get_writer (pump), now,
-                                     &error))
+  if (!sysprof_counter_sampler_read (source->sampler, context->writer, now, &error))
     {
       if (!source->has_complained)
-        sysprof_pump_report (pump, name, false, "%s", error->message);
+        sysprof_context_report (context, name, false, "%s", error->message);
       source->has_complained = true;
     }
 
   complaint = sysprof_counter_sampler_take_complaint (source->sampler);
   if (complaint != NULL)
-    sysprof_instrument_tell_lack (source->instrument, pump, name, complaint);
+    sysprof_instrument_tell_lack (source->instrument, context, name, complaint);
 }
 
 static void
@@ -64,24 +63,25 @@ clear_sources (CounterInstrument *self)
 
 /* Whether the source is available. */
 static bool
-prepare_source (CounterSource *self, Pump *pump)
+prepare_source (CounterSource *self, RecordingContext *context)
 {
   g_autoptr (GError) cause = NULL;
 
-  self->sampler =
-      sysprof_counter_sampler_open (self->counters, sysprof_pump_get_privilege (pump), &cause);
+  self->sampler = sysprof_counter_sampler_open (self->counters, context->privilege, &cause);
   if (self->sampler == NULL)
     {
       self->absence = g_strdup (cause->message);
       return false;
     }
 
-  sysprof_pump_add_tick (pump, self->counters->interval, read_counters, self);
+  sysprof_pump_add_tick (context->pump, self->counters->interval, read_counters, self);
   return true;
 }
 
 static gboolean
-sysprof_counter_instrument_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_counter_instrument_prepare (SysprofInstrument *instrument,
+                                    RecordingContext *context,
+                                    GError **error)
 {
   CounterInstrument *self = counter_instrument (instrument);
   const SampledCounters *const *counters = counters_of (self);
@@ -93,12 +93,12 @@ sysprof_counter_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
     {
       self->sources[n].counters = counters[n];
       self->sources[n].instrument = instrument;
-      n_there += prepare_source (&self->sources[n], pump);
+      n_there += prepare_source (&self->sources[n], context);
     }
 
   for (unsigned i = n_there > 0 ? 0 : 1; i < n; i++)
     if (self->sources[i].absence != NULL)
-      sysprof_instrument_tell_lack (instrument, pump, counters[i]->name,
+      sysprof_instrument_tell_lack (instrument, context, counters[i]->name,
                                     self->sources[i].absence);
   if (n_there == 0)
     g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
@@ -107,43 +107,43 @@ sysprof_counter_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
 }
 
 static void
-embed_file (Pump *pump, const SampledCounters *counters, const char *path)
+embed_file (RecordingContext *context, const SampledCounters *counters, const char *path)
 {
   g_autofree char *whole =
-      g_strconcat (sysprof_privilege_get_root (sysprof_pump_get_privilege (pump)), path, NULL);
+      g_strconcat (sysprof_privilege_get_root (context->privilege), path, NULL);
   g_autofree char *bytes = NULL;
   gsize size;
   g_autoptr (GError) error = NULL;
 
   if (!g_file_get_contents (whole, &bytes, &size, &error))
-    sysprof_pump_report (
-        pump, counters->name, false,
+    sysprof_context_report (
+        context, counters->name, false,
         "Cannot keep a copy of '%s': %s. The counters are recorded without it.", path,
         error->message);
-  /* sysprof_pump_add_file() counts a failure. */
+  /* sysprof_context_add_file() counts a failure. */
   else
-    (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, path, bytes, size,
-                                  true);
+    (void) sysprof_context_add_file (context, SYSPROF_CAPTURE_CURRENT_TIME, -1, path, bytes,
+                                     size, true);
 }
 
 static void
-sysprof_counter_instrument_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_counter_instrument_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   CounterInstrument *self = counter_instrument (instrument);
   const SampledCounters *const *counters = counters_of (self);
 
   for (unsigned i = 0; i < COUNTER_MAX_SOURCES && counters[i] != NULL; i++)
     for (unsigned j = 0; j < COUNTER_MAX_FILES && counters[i]->files[j] != NULL; j++)
-      embed_file (pump, counters[i], counters[i]->files[j]);
+      embed_file (context, counters[i], counters[i]->files[j]);
 }
 
 static void
-sysprof_counter_instrument_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_counter_instrument_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   CounterInstrument *self = counter_instrument (instrument);
 
   for (unsigned i = 0; self->sources != NULL && i < COUNTER_MAX_SOURCES; i++)
-    sysprof_pump_remove_tick (pump, read_counters, &self->sources[i]);
+    sysprof_pump_remove_tick (context->pump, read_counters, &self->sources[i]);
   clear_sources (self);
 }
 

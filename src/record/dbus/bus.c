@@ -6,8 +6,9 @@
 
 #include "record/dbus/bus.h"
 
+#include "record/clock.h"
 #include "record/dbus/bus-address.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ typedef struct
 
 struct Bus
 {
-  Pump *pump;
+  RecordingContext *context;
   char *address;
   int fd;
   BusState state;
@@ -102,7 +103,7 @@ new_pending (void)
   return pending;
 }
 
-static void retry_tick (Pump *pump, int64_t now, void *data);
+static void retry_tick (RecordingContext *context, int64_t now, void *data);
 
 void
 sysprof_bus_detach (Bus *self)
@@ -110,9 +111,9 @@ sysprof_bus_detach (Bus *self)
   if (self == NULL || !self->is_watched)
     return;
 
-  sysprof_pump_unwatch_fd (self->pump, self->fd);
+  sysprof_pump_unwatch_fd (self->context->pump, self->fd);
   if (self->is_retrying)
-    sysprof_pump_remove_tick (self->pump, retry_tick, self);
+    sysprof_pump_remove_tick (self->context->pump, retry_tick, self);
   self->is_watched = self->is_retrying = false;
 }
 
@@ -226,14 +227,14 @@ send_what_waits (Bus *self)
   if (self->is_retrying == (out != NULL) || !self->is_watched)
     return;
   if (out != NULL)
-    sysprof_pump_add_tick (self->pump, RETRY_INTERVAL, retry_tick, self);
+    sysprof_pump_add_tick (self->context->pump, RETRY_INTERVAL, retry_tick, self);
   else
-    sysprof_pump_remove_tick (self->pump, retry_tick, self);
+    sysprof_pump_remove_tick (self->context->pump, retry_tick, self);
   self->is_retrying = out != NULL;
 }
 
 static void
-retry_tick (Pump *pump, int64_t now, void *data)
+retry_tick (RecordingContext *context, int64_t now, void *data)
 {
   send_what_waits (data);
 }
@@ -612,10 +613,10 @@ read_once (Bus *self, int64_t time)
 }
 
 static void
-socket_ready (Pump *pump, int fd, void *data)
+socket_ready (RecordingContext *context, int fd, void *data)
 {
   Bus *self = data;
-  const int64_t time = sysprof_pump_now ();
+  const int64_t time = sysprof_clock_now ();
   size_t budget = READ_BUDGET / READ_SIZE;
 
   send_what_waits (self);
@@ -626,7 +627,7 @@ socket_ready (Pump *pump, int fd, void *data)
 /* --- functions for other modules --- */
 
 Bus *
-sysprof_bus_open (Pump *pump,
+sysprof_bus_open (RecordingContext *context,
                   const char *address,
                   const BusEvents *events,
                   void *data,
@@ -640,14 +641,14 @@ sysprof_bus_open (Pump *pump,
     return NULL;
 
   self = g_new0 (Bus, 1);
-  self->pump = pump;
+  self->context = context;
   self->address = g_strdup (address);
   self->fd = fd;
   self->events = *events;
   self->data = data;
   self->pending = new_pending ();
   self->is_watched = true;
-  sysprof_pump_watch_fd (pump, fd, socket_ready, self);
+  sysprof_pump_watch_fd (context->pump, fd, socket_ready, self);
 
   /* the protocol starts with a NUL byte, which carries our credentials */
   send_text (self, "", 1);
@@ -658,10 +659,10 @@ sysprof_bus_open (Pump *pump,
 bool
 sysprof_bus_drain (Bus *self, int64_t deadline)
 {
-  const int64_t time = sysprof_pump_now ();
+  const int64_t time = sysprof_clock_now ();
 
   while (self->state != BUS_CLOSED && read_once (self, time))
-    if (sysprof_pump_now () >= deadline)
+    if (sysprof_clock_now () >= deadline)
       return false;
   return true;
 }
@@ -700,11 +701,11 @@ sysprof_bus_wait (Bus *self,
                   const void *data)
 {
   /* then only skipping augment ends the wait */
-  bool may_stop = sysprof_pump_is_stop_requested (self->pump);
+  bool may_stop = sysprof_pump_is_stop_requested (self->context->pump);
 
-  while (!is_done (data) && self->state != BUS_CLOSED && sysprof_pump_now () < deadline &&
-         !sysprof_pump_is_augment_skipped (self->pump) &&
-         (may_stop || !sysprof_pump_is_stop_requested (self->pump)))
+  while (!is_done (data) && self->state != BUS_CLOSED && sysprof_clock_now () < deadline &&
+         !sysprof_context_is_augment_skipped (self->context) &&
+         (may_stop || !sysprof_pump_is_stop_requested (self->context->pump)))
     {
       struct pollfd ready = {
         .fd = self->fd,
@@ -712,7 +713,7 @@ sysprof_bus_wait (Bus *self,
       };
 
       if (poll (&ready, 1, POLL_MSEC) > 0)
-        socket_ready (self->pump, self->fd, self);
+        socket_ready (self->context, self->fd, self);
     }
   return is_done (data);
 }

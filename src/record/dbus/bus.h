@@ -7,7 +7,7 @@
  * stay in the socket and the bus. Memory is bounded: a message that is longer than a frame of a
  * capture is skipped.
  *
- *   Bus *bus = sysprof_bus_open (pump, address, &events, data, &error);
+ *   Bus *bus = sysprof_bus_open (context, address, &events, data, &error);
  *   sysprof_bus_call (bus, message, fd, answered, data);      queued until we are connected
  *   sysprof_bus_wait (bus, deadline, is_done, data);          outside of the loop only
  *   sysprof_bus_detach (bus);                                 in the stop phase
@@ -18,7 +18,7 @@
 
 #pragma once
 
-#include "record/pump.h"
+#include "record/recording-context.h"
 
 #include <gio/gio.h>
 
@@ -43,7 +43,7 @@ typedef struct
 typedef void (*BusReplyFunc) (Bus *bus, GDBusMessage *reply, const GError *error, void *data);
 
 /* `address`: one or several addresses, see sysprof_bus_connect(). */
-Bus *sysprof_bus_open (Pump *pump,
+Bus *sysprof_bus_open (RecordingContext *context,
                        const char *address,
                        const BusEvents *events,
                        void *data,

@@ -20,7 +20,9 @@ sysprof_absent_instrument_refuse (const char *what, GError **error)
 }
 
 gboolean
-sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error)
+sysprof_absent_instrument_prepare (SysprofInstrument *self,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   return sysprof_absent_instrument_refuse ("", error);
 }

@@ -5,7 +5,7 @@
  * Source: proc(5), /proc/PID/statm. */
 
 #include "record/counters/sampled-counters.h"
-#include "record/pump.h"
+#include "record/recording-thread.h"
 
 #define PERCENT_OF_TIME 1e-7 /* from ns per second */
 
@@ -34,7 +34,7 @@ parse_statm (unsigned path, Text text, CounterValues *values)
 
   sysprof_counter_values_set (values, ROW_MEMORY,
                               (double) pages * (double) sysconf (_SC_PAGESIZE));
-  sysprof_counter_values_set (values, ROW_CPU, (double) sysprof_pump_own_cpu_time ());
+  sysprof_counter_values_set (values, ROW_CPU, (double) sysprof_recording_own_cpu_time ());
   return true;
 }
 

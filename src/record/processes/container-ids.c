@@ -7,7 +7,8 @@
 #include "record/processes/container-ids.h"
 
 #include "access/access.h"
-#include "record/pump-private.h"
+#include "record/clock.h"
+#include "record/recording-context.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -101,7 +102,7 @@ end_child (ContainerIds *self)
   sysprof_child_reply_clear (&self->reply);
   if (self->child.pid == 0)
     return;
-  sysprof_pump_unwatch_fd (self->pump, self->child.socket);
+  sysprof_pump_unwatch_fd (self->context->pump, self->child.socket);
   sysprof_confined_child_end (&self->child);
 }
 
@@ -115,16 +116,16 @@ add_facts (ContainerIds *self)
     {
       g_autofree char *path = g_strdup_printf ("/proc/%d/root/%s", question->pid, names[i]);
 
-      /* sysprof_pump_add_file() counts a failure */
+      /* sysprof_context_add_file() counts a failure */
       if (self->reply.part[FIRST_FILE + i].size > 0)
-        (void) sysprof_pump_add_file (self->pump, question->time, question->pid, path,
-                                      self->reply.part[FIRST_FILE + i].bytes,
-                                      self->reply.part[FIRST_FILE + i].size, false);
+        (void) sysprof_context_add_file (self->context, question->time, question->pid, path,
+                                         self->reply.part[FIRST_FILE + i].bytes,
+                                         self->reply.part[FIRST_FILE + i].size, false);
     }
 }
 
 static void
-child_ready (Pump *pump, int fd, void *data)
+child_ready (RecordingContext *context, int fd, void *data)
 {
   ContainerIds *self = data;
   ChildReplyState state = sysprof_child_receive (&self->child, NULL, &self->reply);
@@ -142,12 +143,12 @@ child_ready (Pump *pump, int fd, void *data)
 }
 
 void
-sysprof_container_ids_init (ContainerIds *self, Pump *pump)
+sysprof_container_ids_init (ContainerIds *self, RecordingContext *context)
 {
-  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  Privilege *privilege = context->privilege;
 
   *self = (ContainerIds){
-    .pump = pump,
+    .context = context,
     .child = CONFINED_CHILD_INIT,
     .reply = CHILD_REPLY_INIT,
     /* A test machine in a file tree has no processes to inspect. */
@@ -167,7 +168,7 @@ start_child (ContainerIds *self)
       return false;
     }
 
-  sysprof_pump_watch_fd (self->pump, self->child.socket, child_ready, self);
+  sysprof_pump_watch_fd (self->context->pump, self->child.socket, child_ready, self);
   return true;
 }
 
@@ -189,14 +190,14 @@ sysprof_container_ids_request (ContainerIds *self, int32_t pid, int64_t time, ui
 void
 sysprof_container_ids_finish (ContainerIds *self)
 {
-  int64_t deadline = sysprof_pump_now () + FINISH_MSEC * NSEC_PER_MSEC;
+  int64_t deadline = sysprof_clock_now () + FINISH_MSEC * NSEC_PER_MSEC;
 
-  while (self->n_waiting > 0 && sysprof_pump_now () < deadline)
+  while (self->n_waiting > 0 && sysprof_clock_now () < deadline)
     {
       struct pollfd ready = { .fd = self->child.socket, .events = POLLIN };
 
       if (poll (&ready, 1, FINISH_MSEC) > 0)
-        child_ready (self->pump, self->child.socket, self);
+        child_ready (self->context, self->child.socket, self);
     }
   end_child (self);
 }

@@ -10,12 +10,12 @@
 
 #pragma once
 
-#include "record/pump.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 typedef struct
 {
-  Pump *pump; /* borrowed */
+  RecordingContext *context; /* borrowed */
   ConfinedChild child;
   bool is_broken;      /* no more requests are sent to the child */
   uint64_t own_mounts; /* inode of our mount namespace */
@@ -23,7 +23,7 @@ typedef struct
   ChildReply reply;    /* that is being received */
 } ContainerIds;
 
-void sysprof_container_ids_init (ContainerIds *self, Pump *pump);
+void sysprof_container_ids_init (ContainerIds *self, RecordingContext *context);
 
 /* Requests the files of a process whose mount namespace has the inode `mounts`. A process in
  * our own mount namespace is not in a container, and is skipped. */

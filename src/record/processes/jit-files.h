@@ -8,15 +8,15 @@
 #pragma once
 
 #include "access/access.h"
-#include "record/pump.h"
+#include "record/recording-context.h"
 
 typedef struct
 {
-  Pump *pump; /* borrowed */
+  RecordingContext *context; /* borrowed */
   JitFinder finder;
 } JitFiles;
 
-void sysprof_jit_files_init (JitFiles *self, Pump *pump);
+void sysprof_jit_files_init (JitFiles *self, RecordingContext *context);
 /* Call this when `pid` maps executable memory. `path` is the name from the kernel, "" for none.
  * Does not wait. */
 void sysprof_jit_files_note (JitFiles *self, int32_t pid, const char *path);

@@ -21,9 +21,10 @@
 
 #include "access/access.h"
 #include "capture/capture.h"
+#include "record/clock.h"
 #include "record/processes/container-ids.h"
 #include "record/processes/jit-files.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "record/sampling/feed.h"
 #include "util/overlay-layers.h"
 #include "util/util.h"
@@ -101,10 +102,12 @@ read_file (SysprofProcessWatcher *self, int file_fd)
 }
 
 static ssize_t
-read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *name)
+read_text (SysprofProcessWatcher *self,
+           RecordingContext *context,
+           int32_t pid,
+           const char *name)
 {
-  return read_file (
-      self, sysprof_privilege_open_process_file (sysprof_pump_get_privilege (pump), pid, name));
+  return read_file (self, sysprof_privilege_open_process_file (context->privilege, pid, name));
 }
 
 /* --- data of a process --- */
@@ -112,12 +115,12 @@ read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *nam
 /* FALSE if the process has exited. */
 static bool
 add_command_line (SysprofProcessWatcher *self,
-                  Pump *pump,
+                  RecordingContext *context,
                   int32_t pid,
                   int64_t time,
                   bool or_name)
 {
-  ssize_t size = read_text (self, pump, pid, "cmdline");
+  ssize_t size = read_text (self, context, pid, "cmdline");
   size_t length;
 
   if (size < 0)
@@ -129,7 +132,7 @@ add_command_line (SysprofProcessWatcher *self,
       if (!or_name)
         return true;
 
-      size = read_text (self, pump, pid, "comm");
+      size = read_text (self, context, pid, "comm");
       if (size < 0)
         return false;
       length = sysprof_proc_join_arguments (self->text, (size_t) size);
@@ -139,9 +142,8 @@ add_command_line (SysprofProcessWatcher *self,
   if (length > MAX_COMMAND_LINE)
     self->text[MAX_COMMAND_LINE] = '\0';
 
-  if (!sysprof_capture_writer_add_process (sysprof_pump_get_writer (pump), time, -1, pid,
-                                           self->text))
-    sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
+  if (!sysprof_capture_writer_add_process (context->writer, time, -1, pid, self->text))
+    sysprof_context_add_lost (context, LOST_RECORDS, 1);
   return true;
 }
 
@@ -152,12 +154,12 @@ add_command_line (SysprofProcessWatcher *self,
 /* Returns the number of mappings; kernel threads have none. */
 static unsigned
 add_mappings (SysprofProcessWatcher *self,
-              Pump *pump,
+              RecordingContext *context,
               int32_t pid,
               int64_t time,
               bool in_container)
 {
-  ssize_t size = read_text (self, pump, pid, "maps");
+  ssize_t size = read_text (self, context, pid, "maps");
   Text maps = { self->text, self->text + MAX (size, 0) };
   ProcMapping mapping;
   unsigned n = 0;
@@ -177,18 +179,18 @@ add_mappings (SysprofProcessWatcher *self,
         *(char *) mapping.path.end = '\0';
       if (mapping.is_executable)
         sysprof_jit_files_note (&self->jit_files, pid, has_name ? mapping.path.at : "");
-      if (!sysprof_capture_writer_add_map (
-              sysprof_pump_get_writer (pump), time, -1, pid, mapping.start, mapping.end,
-              has_file ? mapping.offset : 0, has_file && !in_container ? mapping.inode : 0,
-              has_name ? mapping.path.at : GENERATED_CODE))
-        sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
+      if (!sysprof_capture_writer_add_map (context->writer, time, -1, pid, mapping.start,
+                                           mapping.end, has_file ? mapping.offset : 0,
+                                           has_file && !in_container ? mapping.inode : 0,
+                                           has_name ? mapping.path.at : GENERATED_CODE))
+        sysprof_context_add_lost (context, LOST_RECORDS, 1);
     }
   return n;
 }
 
 static void
 add_text (SysprofProcessWatcher *self,
-          Pump *pump,
+          RecordingContext *context,
           int32_t pid,
           int64_t time,
           const char *name,
@@ -197,8 +199,8 @@ add_text (SysprofProcessWatcher *self,
   char path[64];
 
   g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
-  /* sysprof_pump_add_file() counts a failure. */
-  (void) sysprof_pump_add_file (pump, time, pid, path, self->text, size, false);
+  /* sysprof_context_add_file() counts a failure. */
+  (void) sysprof_context_add_file (context, time, pid, path, self->text, size, false);
 }
 
 /* Writes one line per namespace: its name and its inode. Returns the inode of the mount
@@ -206,7 +208,10 @@ add_text (SysprofProcessWatcher *self,
  * reported are not read again: that would take longer than everything else about a started
  * process. */
 static uint64_t
-add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+add_namespaces (SysprofProcessWatcher *self,
+                RecordingContext *context,
+                int32_t pid,
+                int64_t time)
 {
   static const struct
   {
@@ -217,9 +222,8 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
     { "net", NAMESPACE_NET },       { "pid", NAMESPACE_PID }, { "time", N_NAMESPACES },
     { "user", NAMESPACE_USER },     { "uts", NAMESPACE_UTS },
   };
-  Privilege *privilege = sysprof_pump_get_privilege (pump);
-  const Namespaces *told =
-      sysprof_process_log_get_namespaces (sysprof_pump_get_process_log (pump), pid);
+  Privilege *privilege = context->privilege;
+  const Namespaces *told = sysprof_process_log_get_namespaces (&context->process_log, pid);
   char lines[G_N_ELEMENTS (names) * 32];
   uint64_t mounts = 0;
   int size = 0;
@@ -243,7 +247,7 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
       char path[64];
 
       g_snprintf (path, sizeof path, "/proc/%d/ns", pid);
-      (void) sysprof_pump_add_file (pump, time, pid, path, lines, (size_t) size, false);
+      (void) sysprof_context_add_file (context, time, pid, path, lines, (size_t) size, false);
     }
   return mounts;
 }
@@ -251,7 +255,7 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
 /* Records the root directory of the process. The kernel reports the paths of its later mappings
  * relative to that root. */
 static void
-add_root (Pump *pump, int32_t pid, int64_t time)
+add_root (RecordingContext *context, int32_t pid, int64_t time)
 {
   char path[64], root[PATH_MAX];
   ssize_t size;
@@ -262,33 +266,33 @@ add_root (Pump *pump, int32_t pid, int64_t time)
     return; /* the same root as ours, or access is denied */
 
   g_snprintf (path, sizeof path, "/proc/%d/root-path", pid);
-  (void) sysprof_pump_add_file (pump, time, pid, path, root, (size_t) size, false);
+  (void) sysprof_context_add_file (context, time, pid, path, root, (size_t) size, false);
 }
 
 /* Returns whether the process is in a Podman container. */
 static bool
-add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+add_cgroup (SysprofProcessWatcher *self, RecordingContext *context, int32_t pid, int64_t time)
 {
-  ssize_t size = read_text (self, pump, pid, "cgroup");
+  ssize_t size = read_text (self, context, pid, "cgroup");
 
   if (size <= 0)
     return false;
 
-  add_text (self, pump, pid, time, "cgroup", (size_t) size);
+  add_text (self, context, pid, time, "cgroup", (size_t) size);
   return strstr (self->text, CONTAINER_MARK) != NULL;
 }
 
 /* `layers` may be NULL. */
 static void
-add_layers (Pump *pump, int32_t pid, int64_t time, const GArray *layers)
+add_layers (RecordingContext *context, int32_t pid, int64_t time, const GArray *layers)
 {
   for (guint i = 0; layers != NULL && i < layers->len; i++)
     {
       const OverlayLayer *layer = &g_array_index (layers, OverlayLayer, i);
 
-      if (!sysprof_capture_writer_add_overlay (sysprof_pump_get_writer (pump), time, -1, pid,
-                                               layer->layer, layer->source, layer->target))
-        sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
+      if (!sysprof_capture_writer_add_overlay (context->writer, time, -1, pid, layer->layer,
+                                               layer->source, layer->target))
+        sysprof_context_add_lost (context, LOST_RECORDS, 1);
     }
 }
 
@@ -303,106 +307,110 @@ free_layers (void *layers)
  * layers, because their paths are valid here. */
 static void
 add_mount_table (SysprofProcessWatcher *self,
-                 Pump *pump,
+                 RecordingContext *context,
                  int32_t pid,
                  int64_t time,
                  uint64_t inode)
 {
-  ssize_t size = read_text (self, pump, pid, "mountinfo");
+  ssize_t size = read_text (self, context, pid, "mountinfo");
   GArray *layers = NULL;
 
   if (size <= 0)
     return;
 
-  add_text (self, pump, pid, time, "mountinfo", (size_t) size);
+  add_text (self, context, pid, time, "mountinfo", (size_t) size);
   if (inode == 0)
     return;
 
   if (inode != self->facts.own_mounts)
     layers = sysprof_overlay_layers_parse ((Text){ self->text, self->text + size });
-  add_layers (pump, pid, time, layers);
+  add_layers (context, pid, time, layers);
   g_hash_table_insert (self->mount_namespaces, g_memdup2 (&inode, sizeof inode), layers);
 }
 
 static void
-add_thread_name (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int32_t tid)
+add_thread_name (SysprofProcessWatcher *self,
+                 RecordingContext *context,
+                 int32_t pid,
+                 int32_t tid)
 {
-  ssize_t size = read_text (self, pump, tid, "comm");
+  ssize_t size = read_text (self, context, tid, "comm");
 
   if (size > 1) /* the name ends in a newline */
-    sysprof_thread_names_add_running (sysprof_pump_get_thread_names (pump),
-                                      sysprof_pump_get_begin_time (pump),
+    sysprof_thread_names_add_running (&context->thread_names, context->begin,
                                       (ThreadId){ pid, tid }, self->text, (size_t) size - 1);
 }
 
 /* The main thread comes first, because the names of the others are compared with it. */
 static void
-add_thread_names (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
+add_thread_names (SysprofProcessWatcher *self, RecordingContext *context, int32_t pid)
 {
   g_autoptr (GArray) tids = g_array_new (false, false, sizeof (pid_t));
 
-  add_thread_name (self, pump, pid, pid);
+  add_thread_name (self, context, pid, pid);
   /* the process may have exited */
-  (void) sysprof_tasks_append_threads (tids, sysprof_pump_get_privilege (pump), pid);
+  (void) sysprof_tasks_append_threads (tids, context->privilege, pid);
   for (guint i = 0; i < tids->len; i++)
     if (g_array_index (tids, pid_t, i) != pid)
-      add_thread_name (self, pump, pid, g_array_index (tids, pid_t, i));
+      add_thread_name (self, context, pid, g_array_index (tids, pid_t, i));
 }
 
 static void
-add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
+add_running_process (SysprofProcessWatcher *self, RecordingContext *context, int32_t pid)
 {
-  int64_t time = sysprof_pump_get_begin_time (pump);
+  int64_t time = context->begin;
   bool in_container;
   uint64_t mounts;
 
-  if (!add_command_line (self, pump, pid, time, true))
+  if (!add_command_line (self, context, pid, time, true))
     return;
 
-  in_container =
-      read_text (self, pump, pid, "cgroup") > 0 && strstr (self->text, CONTAINER_MARK) != NULL;
-  if (add_mappings (self, pump, pid, time, in_container) == 0)
+  in_container = read_text (self, context, pid, "cgroup") > 0 &&
+                 strstr (self->text, CONTAINER_MARK) != NULL;
+  if (add_mappings (self, context, pid, time, in_container) == 0)
     return; /* a kernel thread, or access is denied */
 
-  add_thread_names (self, pump, pid);
-  (void) add_cgroup (self, pump, pid, time);
-  add_root (pump, pid, time);
-  mounts = add_namespaces (self, pump, pid, time);
-  add_mount_table (self, pump, pid, time, mounts);
+  add_thread_names (self, context, pid);
+  (void) add_cgroup (self, context, pid, time);
+  add_root (context, pid, time);
+  mounts = add_namespaces (self, context, pid, time);
+  add_mount_table (self, context, pid, time, mounts);
   sysprof_container_ids_request (&self->facts, pid, time, mounts);
 }
 
 /* Kernel events have already reported mappings, name and parent. */
 static void
-add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProcess *process)
+add_started_process (SysprofProcessWatcher *self,
+                     RecordingContext *context,
+                     const StartedProcess *process)
 {
   void *layers;
   uint64_t mounts;
 
-  if (!add_command_line (self, pump, process->pid, process->time, false))
+  if (!add_command_line (self, context, process->pid, process->time, false))
     return;
 
-  (void) add_cgroup (self, pump, process->pid, process->time);
-  add_root (pump, process->pid, process->time);
-  mounts = add_namespaces (self, pump, process->pid, process->time);
+  (void) add_cgroup (self, context, process->pid, process->time);
+  add_root (context, process->pid, process->time);
+  mounts = add_namespaces (self, context, process->pid, process->time);
   if (mounts != 0 &&
       g_hash_table_lookup_extended (self->mount_namespaces, &mounts, NULL, &layers))
-    add_layers (pump, process->pid, process->time, layers);
+    add_layers (context, process->pid, process->time, layers);
   else if (mounts != 0)
-    add_mount_table (self, pump, process->pid, process->time, mounts);
+    add_mount_table (self, context, process->pid, process->time, mounts);
   sysprof_container_ids_request (&self->facts, process->pid, process->time, mounts);
 }
 
 /* --- the phases --- */
 
 static GArray *
-list_processes_to_read (Pump *pump)
+list_processes_to_read (RecordingContext *context)
 {
-  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  ProcessLog *log = &context->process_log;
   GArray *pids;
 
   if (log->only == NULL)
-    return sysprof_tasks_list_processes (sysprof_pump_get_privilege (pump));
+    return sysprof_tasks_list_processes (context->privilege);
 
   pids = g_array_new (false, false, sizeof (int32_t));
   g_array_append_vals (pids, log->only, log->n_only);
@@ -410,14 +418,14 @@ list_processes_to_read (Pump *pump)
 }
 
 static bool
-read_running_processes (Pump *pump, int64_t deadline, void *data)
+read_running_processes (RecordingContext *context, int64_t deadline, void *data)
 {
   SysprofProcessWatcher *self = data;
 
-  while (self->to_read != NULL && sysprof_pump_now () < deadline)
+  while (self->to_read != NULL && sysprof_clock_now () < deadline)
     {
       if (self->n_read < self->to_read->len)
-        add_running_process (self, pump,
+        add_running_process (self, context,
                              g_array_index (self->to_read, int32_t, self->n_read++));
       else
         g_clear_pointer (&self->to_read, g_array_unref);
@@ -429,35 +437,34 @@ read_running_processes (Pump *pump, int64_t deadline, void *data)
  * `deadline`. */
 static void
 read_started_processes (SysprofProcessWatcher *self,
-                        Pump *pump,
+                        RecordingContext *context,
                         int64_t before,
                         int64_t deadline)
 {
-  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  ProcessLog *log = &context->process_log;
   StartedProcess process;
 
-  while (sysprof_pump_now () < deadline && sysprof_process_log_take (log, before, &process))
-    add_started_process (self, pump, &process);
+  while (sysprof_clock_now () < deadline && sysprof_process_log_take (log, before, &process))
+    add_started_process (self, context, &process);
 }
 
 static void
-started_tick (Pump *pump, int64_t now, void *data)
+started_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofProcessWatcher *self = data;
 
   sysprof_jit_files_take_log (&self->jit_files);
-  read_started_processes (self, pump, now - STARTED_AGE, now + STARTED_BUDGET);
+  read_started_processes (self, context, now - STARTED_AGE, now + STARTED_BUDGET);
 }
 
 /* Opens events for mappings and processes without samples. If that is denied, there is only
  * /proc; the sampler has reported the reason. */
 static void
-open_events (SysprofProcessWatcher *self, Pump *pump)
+open_events (SysprofProcessWatcher *self, RecordingContext *context)
 {
   g_autoptr (GError) error = NULL;
-  PerfSession *session =
-      sysprof_perf_session_open (&(PerfSessionOptions){ .target = PERF_TARGET_SYSTEM },
-                                 sysprof_pump_get_privilege (pump), &error);
+  PerfSession *session = sysprof_perf_session_open (
+      &(PerfSessionOptions){ .target = PERF_TARGET_SYSTEM }, context->privilege, &error);
 
   if (session == NULL)
     {
@@ -465,119 +472,122 @@ open_events (SysprofProcessWatcher *self, Pump *pump)
       return;
     }
 
-  sysprof_pump_get_process_log (pump)->is_tracked = true;
-  sysprof_event_feed_start (&self->feed, pump, session, LOST_RECORDS);
+  context->process_log.is_tracked = true;
+  sysprof_event_feed_start (&self->feed, context, session, LOST_RECORDS);
 }
 
 static gboolean
-sysprof_process_watcher_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_process_watcher_prepare (SysprofInstrument *instrument,
+                                 RecordingContext *context,
+                                 GError **error)
 {
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
-  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  ProcessLog *log = &context->process_log;
 
   if (!log->is_tracked && log->only == NULL)
-    open_events (self, pump);
+    open_events (self, context);
 
-  sysprof_pump_add_tick (pump, STARTED_INTERVAL, started_tick, self);
+  sysprof_pump_add_tick (context->pump, STARTED_INTERVAL, started_tick, self);
   return TRUE;
 }
 
 static void
-add_mounts (SysprofProcessWatcher *self, Pump *pump)
+add_mounts (SysprofProcessWatcher *self, RecordingContext *context)
 {
-  ssize_t size =
-      read_file (self, sysprof_privilege_open_mounts (sysprof_pump_get_privilege (pump)));
+  ssize_t size = read_file (self, sysprof_privilege_open_mounts (context->privilege));
 
   if (size > 0)
-    /* sysprof_pump_add_file() counts a failure. */
-    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/mounts",
-                                  self->text, (size_t) size, true);
+    /* sysprof_context_add_file() counts a failure. */
+    (void) sysprof_context_add_file (context, context->begin, -1, "/proc/mounts", self->text,
+                                     (size_t) size, true);
 }
 
 static void
-sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_process_watcher_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
 
   if (self->feed.session != NULL)
     sysprof_perf_session_enable (self->feed.session);
 
-  sysprof_container_ids_init (&self->facts, pump);
-  sysprof_jit_files_init (&self->jit_files, pump);
-  add_mounts (self, pump);
-  self->to_read = list_processes_to_read (pump);
-  sysprof_pump_add_work (pump, read_running_processes, self);
+  sysprof_container_ids_init (&self->facts, context);
+  sysprof_jit_files_init (&self->jit_files, context);
+  add_mounts (self, context);
+  self->to_read = list_processes_to_read (context);
+  sysprof_pump_add_work (context->pump, read_running_processes, self);
 }
 
 static void
-sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_process_watcher_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
 
   sysprof_event_feed_stop (&self->feed);
   /* so that short recordings are complete, too */
-  (void) read_running_processes (pump, INT64_MAX, self);
-  read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
+  (void) read_running_processes (context, INT64_MAX, self);
+  read_started_processes (self, context, INT64_MAX, sysprof_clock_now () + STARTED_INTERVAL);
   sysprof_jit_files_take_log (&self->jit_files);
   sysprof_container_ids_finish (&self->facts);
 }
 
 static void
-add_kernel_symbol_log (Pump *pump)
+add_kernel_symbol_log (RecordingContext *context)
 {
-  KernelSymbolLog *log = sysprof_pump_get_kernel_symbol_log (pump);
+  KernelSymbolLog *log = &context->kernel_symbol_log;
   GString *text = sysprof_kernel_symbol_log_to_text (log);
 
   if (text == NULL)
     return;
 
-  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "__ksymbols__",
-                                (const uint8_t *) text->str, text->len, false);
+  (void) sysprof_context_add_file (context, context->begin, -1, "__ksymbols__",
+                                   (const uint8_t *) text->str, text->len, false);
   g_string_free (text, TRUE);
   if (log->n_missed > 0)
-    sysprof_pump_report (pump, "Processes", false,
-                         "The log of loaded and unloaded kernel code is full: the first %u "
-                         "events are recorded, %" G_GUINT64_FORMAT " more are not. Samples "
-                         "of such code may have wrong symbols. Record for a shorter time.",
-                         KERNEL_SYMBOL_LOG_MOST, log->n_missed);
+    sysprof_context_report (context, "Processes", false,
+                            "The log of loaded and unloaded kernel code is full: the first %u "
+                            "events are recorded, %" G_GUINT64_FORMAT " more are not. Samples "
+                            "of such code may have wrong symbols. Record for a shorter time.",
+                            KERNEL_SYMBOL_LOG_MOST, log->n_missed);
 }
 
 static void
-add_thread_names_file (Pump *pump)
+add_thread_names_file (RecordingContext *context)
 {
-  ThreadNames *names = sysprof_pump_get_thread_names (pump);
+  ThreadNames *names = &context->thread_names;
   GString *text = sysprof_thread_names_to_text (names);
 
   if (text == NULL)
     return;
 
-  /* sysprof_pump_add_file() counts a failure. */
-  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
-                                CAPTURE_THREADS_FILE, (const uint8_t *) text->str, text->len,
-                                true);
+  /* sysprof_context_add_file() counts a failure. */
+  (void) sysprof_context_add_file (context, context->begin, -1, CAPTURE_THREADS_FILE,
+                                   (const uint8_t *) text->str, text->len, true);
   g_string_free (text, TRUE);
   if (names->n_missed > 0)
-    sysprof_pump_report (pump, "Processes", false,
-                         "Only the first %u thread names are recorded, not %" G_GUINT64_FORMAT
-                         " later ones; these threads have the name of their process. Record "
-                         "for a shorter time, or fewer processes.",
-                         THREAD_NAMES_MOST, names->n_missed);
+    sysprof_context_report (
+        context, "Processes", false,
+        "Only the first %u thread names are recorded, not %" G_GUINT64_FORMAT
+        " later ones; these threads have the name of their process. Record "
+        "for a shorter time, or fewer processes.",
+        THREAD_NAMES_MOST, names->n_missed);
 }
 
 /* Written at the end, so that it includes modules loaded during the recording. */
 static void
-add_module_sections (Pump *pump)
+add_module_sections (RecordingContext *context)
 {
   g_autofree char *text = sysprof_dup_module_sections (MODULES_DIR);
 
   if (text != NULL)
-    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "__modules__",
-                                  (const uint8_t *) text, strlen (text), true);
+    (void) sysprof_context_add_file (context, context->begin, -1, "__modules__",
+                                     (const uint8_t *) text, strlen (text), true);
 }
 
 /* Files are compressed only now, because that takes longer than anything else here. */
 static gboolean
-sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_process_watcher_augment (SysprofInstrument *instrument,
+                                 RecordingContext *context,
+                                 GError **error)
 {
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
   autofd fd = -1;
@@ -586,13 +596,13 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
   ssize_t n;
 
   sysprof_jit_files_add (&self->jit_files);
-  add_kernel_symbol_log (pump);
-  add_thread_names_file (pump);
-  add_module_sections (pump);
-  if (sysprof_pump_bundles_kernel_symbols (pump))
+  add_kernel_symbol_log (context);
+  add_thread_names_file (context);
+  add_module_sections (context);
+  if (context->bundles_kernel_symbols)
     return TRUE;
 
-  fd = sysprof_privilege_open_kallsyms (sysprof_pump_get_privilege (pump));
+  fd = sysprof_privilege_open_kallsyms (context->privilege);
   if (fd < 0)
     {
       g_debug ("No kernel symbols: %s", g_strerror (errno));
@@ -602,10 +612,10 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
   symbols = g_byte_array_new ();
   while ((n = read (fd, part, sizeof part)) > 0)
     g_byte_array_append (symbols, part, (guint) n);
-  sysprof_kernel_symbol_log_append_gone (sysprof_pump_get_kernel_symbol_log (pump), symbols);
+  sysprof_kernel_symbol_log_append_gone (&context->kernel_symbol_log, symbols);
 
-  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/kallsyms",
-                                symbols->data, symbols->len, true);
+  (void) sysprof_context_add_file (context, context->begin, -1, "/proc/kallsyms", symbols->data,
+                                   symbols->len, true);
   return TRUE;
 }
 

@@ -6,7 +6,8 @@
 #include "record/sampling/feed.h"
 
 #include "perf/perf.h"
-#include "record/pump-private.h"
+#include "record/clock.h"
+#include "record/recording-context.h"
 
 /* A full ring wakes the pump. This timer drains rings that do not fill, so that short-lived
  * processes can be read in /proc before they exit. */
@@ -19,7 +20,7 @@ add_growth (EventFeed *self, LossKind kind, uint64_t n, uint64_t *told)
   if (n <= *told)
     return;
 
-  sysprof_pump_add_lost (self->pump, kind, n - *told);
+  sysprof_context_add_lost (self->context, kind, n - *told);
   *told = n;
 }
 
@@ -41,7 +42,7 @@ account (EventFeed *self, bool is_last)
   add_growth (self, LOST_RECORDS, self->losses.n_records + decoder->n_dropped_records,
               &self->told_records);
   if (decoder->n_throttled > self->told_throttled)
-    sysprof_pump_add_throttled (self->pump, decoder->n_throttled - self->told_throttled);
+    sysprof_context_add_throttled (self->context, decoder->n_throttled - self->told_throttled);
   self->told_throttled = decoder->n_throttled;
 }
 
@@ -49,7 +50,7 @@ static void
 drain (EventFeed *self)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->session);
-  int64_t begin = sysprof_pump_now ();
+  int64_t begin = sysprof_clock_now ();
 
   sysprof_perf_session_drain (self->session);
   sysprof_thread_names_settle (decoder->thread_names, begin);
@@ -59,17 +60,17 @@ drain (EventFeed *self)
 
 /* Drains all rings, so that the other rings do not wake the pump soon after. */
 static void
-ring_ready (Pump *pump, int fd, void *data)
+ring_ready (RecordingContext *context, int fd, void *data)
 {
   EventFeed *self = data;
 
   sysprof_perf_session_get_decoder (self->session)->drops_samples =
-      sysprof_pump_is_congested (pump);
+      sysprof_context_is_congested (context);
   drain (self);
 }
 
 static void
-drain_tick (Pump *pump, int64_t now, void *data)
+drain_tick (RecordingContext *context, int64_t now, void *data)
 {
   EventFeed *self = data;
 
@@ -77,13 +78,13 @@ drain_tick (Pump *pump, int64_t now, void *data)
     return;
 
   sysprof_perf_session_get_decoder (self->session)->drops_samples =
-      sysprof_pump_is_congested (pump);
+      sysprof_context_is_congested (context);
   drain (self);
   account (self, false);
 }
 
 static void
-cpus_tick (Pump *pump, int64_t now, void *data)
+cpus_tick (RecordingContext *context, int64_t now, void *data)
 {
   EventFeed *self = data;
   g_autofree char *online = NULL;
@@ -98,27 +99,27 @@ leader_changed (int fd, bool is_added, void *data)
   EventFeed *self = data;
 
   if (is_added)
-    sysprof_pump_watch_fd (self->pump, fd, ring_ready, self);
+    sysprof_pump_watch_fd (self->context->pump, fd, ring_ready, self);
   else
-    sysprof_pump_unwatch_fd (self->pump, fd);
+    sysprof_pump_unwatch_fd (self->context->pump, fd);
 }
 
 void
 sysprof_event_feed_start (EventFeed *self,
-                          Pump *pump,
+                          RecordingContext *context,
                           PerfSession *session,
                           LossKind sample_kind)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (session);
 
-  *self = (EventFeed){ .pump = pump, .session = session, .sample_kind = sample_kind };
-  decoder->writer = sysprof_pump_get_writer (pump);
-  decoder->log = sysprof_pump_get_process_log (pump);
-  decoder->kernel_symbols = sysprof_pump_get_kernel_symbol_log (pump);
-  decoder->thread_names = sysprof_pump_get_thread_names (pump);
+  *self = (EventFeed){ .context = context, .session = session, .sample_kind = sample_kind };
+  decoder->writer = context->writer;
+  decoder->log = &context->process_log;
+  decoder->kernel_symbols = &context->kernel_symbol_log;
+  decoder->thread_names = &context->thread_names;
   sysprof_perf_session_set_leader_func (session, leader_changed, self);
-  sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
-  sysprof_pump_add_tick (pump, CPUS_INTERVAL, cpus_tick, self);
+  sysprof_pump_add_tick (context->pump, DRAIN_INTERVAL, drain_tick, self);
+  sysprof_pump_add_tick (context->pump, CPUS_INTERVAL, cpus_tick, self);
 }
 
 static void
@@ -142,6 +143,6 @@ sysprof_event_feed_stop (EventFeed *self)
 
   sysprof_event_feed_drain (self);
   account (self, true);
-  sysprof_perf_session_set_leader_func (self->session, forget_leader, self->pump);
+  sysprof_perf_session_set_leader_func (self->session, forget_leader, self->context->pump);
   g_clear_pointer (&self->session, sysprof_perf_session_close);
 }

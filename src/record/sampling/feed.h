@@ -6,11 +6,11 @@
 #pragma once
 
 #include "perf/perf.h"
-#include "record/pump.h"
+#include "record/recording-context.h"
 
 typedef struct
 {
-  Pump *pump;
+  RecordingContext *context;
   PerfSession *session; /* NULL = none */
   LossKind sample_kind; /* the kind of loss to report for lost samples */
   uint64_t kernel_lost; /* the decoder's n_kernel_lost when `losses` was read */
@@ -23,7 +23,7 @@ typedef struct
 /* Takes ownership of `session`. From now on the pump drains its rings and counts its losses.
  * Call it in *prepare*. */
 void sysprof_event_feed_start (EventFeed *self,
-                               Pump *pump,
+                               RecordingContext *context,
                                PerfSession *session,
                                LossKind sample_kind);
 

@@ -9,12 +9,13 @@
  *   everything ─▶ our own processes ─▶ their user code ─▶ no samples
  */
 
+#include "record/clock.h"
 #include "record/record.h"
 
 #include "access/access.h"
 #include "capture/capture.h"
 #include "perf/perf.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "record/sampling/feed.h"
 #include "record/sampling/request.h"
 #include "unwinder/unwinder.h"
@@ -82,7 +83,7 @@ read_number (const char *path)
 }
 
 static void
-respect_limits (SysprofSampler *self, Pump *pump)
+respect_limits (SysprofSampler *self, RecordingContext *context)
 {
   PerfSessionOptions *session = &self->request.session;
   guint64 max_frequency = read_number (MAX_FREQUENCY_PATH);
@@ -90,8 +91,8 @@ respect_limits (SysprofSampler *self, Pump *pump)
 
   if (max_frequency > 0 && session->frequency > max_frequency && session->event.period == 0)
     {
-      sysprof_pump_report (
-          pump, "Sampler", false,
+      sysprof_context_report (
+          context, "Sampler", false,
           "%" G_GUINT64_FORMAT
           " samples per second exceed the kernel's limit of %" G_GUINT64_FORMAT
           "; %" G_GUINT64_FORMAT " are taken. Root can raise the limit with "
@@ -102,12 +103,12 @@ respect_limits (SysprofSampler *self, Pump *pump)
 
   if (max_depth > 0 && session->call_depth > max_depth)
     {
-      sysprof_pump_report (pump, "Sampler", false,
-                           "Stacks of %u frames exceed the kernel's limit of %" G_GUINT64_FORMAT
-                           "; deeper "
-                           "stacks are truncated. Root can raise the limit with 'sudo sysctl "
-                           "kernel.perf_event_max_stack=%u'.",
-                           session->call_depth, max_depth, session->call_depth);
+      sysprof_context_report (
+          context, "Sampler", false,
+          "Stacks of %u frames exceed the kernel's limit of %" G_GUINT64_FORMAT "; deeper "
+          "stacks are truncated. Root can raise the limit with 'sudo sysctl "
+          "kernel.perf_event_max_stack=%u'.",
+          session->call_depth, max_depth, session->call_depth);
       session->call_depth = (unsigned) max_depth;
     }
 }
@@ -116,10 +117,10 @@ respect_limits (SysprofSampler *self, Pump *pump)
 
 /* Opens the event that the user has named, else cycles, else the software clock. */
 static PerfSession *
-try_open (SysprofSampler *self, Pump *pump, GError **error)
+try_open (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   PerfSessionOptions *options = &self->request.session;
-  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  Privilege *privilege = context->privilege;
   g_autoptr (GError) local = NULL;
   PerfSession *session;
 
@@ -146,10 +147,13 @@ is_denied (const GError *error)
 
 /* Retries without the kernel, which requires more privileges. */
 static PerfSession *
-try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GError **error)
+try_open_user_code (SysprofSampler *self,
+                    RecordingContext *context,
+                    bool *only_user_code,
+                    GError **error)
 {
   g_autoptr (GError) local = NULL;
-  PerfSession *session = try_open (self, pump, &local);
+  PerfSession *session = try_open (self, context, &local);
 
   *only_user_code = false;
   if (session == NULL && is_denied (local) && !self->request.session.exclude_user)
@@ -157,7 +161,7 @@ try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GErr
       g_clear_error (&local);
       *only_user_code = true;
       self->request.session.exclude_kernel = true;
-      session = try_open (self, pump, &local);
+      session = try_open (self, context, &local);
     }
 
   if (local != NULL)
@@ -166,18 +170,18 @@ try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GErr
 }
 
 static PerfSession *
-open_session (SysprofSampler *self, Pump *pump, GError **error)
+open_session (SysprofSampler *self, RecordingContext *context, GError **error)
 {
-  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  Privilege *privilege = context->privilege;
   g_autoptr (GError) local = NULL;
   g_autofree char *missing = NULL;
   bool only_user_code = false, only_own = false;
   PerfSession *session;
 
   if (self->request.session.target == PERF_TARGET_TASKS)
-    session = try_open_user_code (self, pump, &only_user_code, &local);
+    session = try_open_user_code (self, context, &only_user_code, &local);
   else
-    session = try_open (self, pump, &local);
+    session = try_open (self, context, &local);
 
   if (session == NULL && is_denied (local) &&
       self->request.session.target == PERF_TARGET_SYSTEM)
@@ -185,7 +189,7 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
       g_clear_error (&local);
       only_own = true;
       sysprof_sampling_request_narrow_to_own (&self->request, privilege, geteuid ());
-      session = try_open_user_code (self, pump, &only_user_code, &local);
+      session = try_open_user_code (self, context, &only_user_code, &local);
     }
 
   if (session == NULL)
@@ -199,9 +203,9 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
 
   self->is_narrowed = true;
   missing = sysprof_privilege_describe_missing_perf (privilege);
-  sysprof_pump_report (pump, "Sampler", false, "Only %s %s is sampled: %s",
-                       only_own ? "your own processes'" : "the chosen processes'",
-                       only_user_code ? "user code" : "time", missing);
+  sysprof_context_report (context, "Sampler", false, "Only %s %s is sampled: %s",
+                          only_own ? "your own processes'" : "the chosen processes'",
+                          only_user_code ? "user code" : "time", missing);
   return session;
 }
 
@@ -218,11 +222,11 @@ name_of_method (const SysprofSampler *self)
 }
 
 static void
-write_method (SysprofSampler *self, Pump *pump)
+write_method (SysprofSampler *self, RecordingContext *context)
 {
-  (void) sysprof_capture_writer_add_metadata (
-      sysprof_pump_get_writer (pump), sysprof_pump_get_begin_time (pump), -1, -1,
-      "org.gnome.sysprof.unwind", name_of_method (self), -1);
+  (void) sysprof_capture_writer_add_metadata (context->writer, context->begin, -1, -1,
+                                              "org.gnome.sysprof.unwind", name_of_method (self),
+                                              -1);
 }
 
 /* The program usually loads in the background while the kernel unwinds by frame pointers. It
@@ -239,9 +243,9 @@ must_be_loaded_first (const SysprofSampler *self)
 /* Keeps code files open for symbolizing at the end. These are files that the unwinder opens
  * anyway. */
 static void
-keep_files (SysprofSampler *self, Pump *pump)
+keep_files (SysprofSampler *self, RecordingContext *context)
 {
-  if (!sysprof_pump_bundles_kernel_symbols (pump))
+  if (!context->bundles_kernel_symbols)
     return;
 
   if (!self->has_asked_for_descriptors)
@@ -252,17 +256,17 @@ keep_files (SysprofSampler *self, Pump *pump)
 
 /* The BPF program unwinds. */
 static bool
-use_tables (SysprofSampler *self, Pump *pump, GError **error)
+use_tables (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   const GArray *processes = self->request.processes;
 
   self->unwinder = sysprof_unwinder_new (
-      sysprof_pump_get_privilege (pump),
-      &(UnwinderOptions){ .call_depth = self->request.session.call_depth }, error);
+      context->privilege, &(UnwinderOptions){ .call_depth = self->request.session.call_depth },
+      error);
   if (self->unwinder == NULL)
     return false;
 
-  keep_files (self, pump);
+  keep_files (self, context);
   if (!sysprof_unwinder_start (
           self->unwinder,
           processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
@@ -282,16 +286,16 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
 /* The unwinder thread unwinds stack copies. It needs data about processes, which
  * start_unwinder_for_copies() provides when the events are open. */
 static bool
-use_copies (SysprofSampler *self, Pump *pump, GError **error)
+use_copies (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   self->request.session.walker = NULL;
   self->request.session.tells_inodes = false;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
-  self->unwinder = sysprof_unwinder_new_for_copies (sysprof_pump_get_privilege (pump), error);
+  self->unwinder = sysprof_unwinder_new_for_copies (context->privilege, error);
   if (self->unwinder == NULL)
     return false;
 
-  keep_files (self, pump);
+  keep_files (self, context);
   self->request.session.stack_size = self->options.stack_size > 0
                                          ? MIN (self->options.stack_size, PERF_COPY_MOST_SIZE)
                                          : PERF_COPY_SIZE;
@@ -313,7 +317,7 @@ use_frame_pointers (SysprofSampler *self, const GError *why)
 /* Falls back to the next best method because of `why`, which it takes ownership of. FALSE with
  * `error` if the user has requested one method. */
 static bool
-use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
+use_next_best (SysprofSampler *self, RecordingContext *context, GError *why, GError **error)
 {
   g_autoptr (GError) local = NULL;
 
@@ -329,7 +333,7 @@ use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
     {
       g_free (self->why_not_better);
       self->why_not_better = g_strdup (why->message);
-      if (!use_copies (self, pump, &local))
+      if (!use_copies (self, context, &local))
         use_frame_pointers (self, local);
     }
   g_error_free (why);
@@ -398,30 +402,29 @@ set_no_program_error (const SysprofSampler *self, GError **error)
 
 /* Written at the start, so that readers of an unfinished capture have it. */
 static void
-write_events (SysprofSampler *self, Pump *pump)
+write_events (SysprofSampler *self, RecordingContext *context)
 {
   g_autofree char *lines =
       sysprof_sampling_request_dup_events (&self->request, self->ledger != NULL);
 
-  /* sysprof_pump_add_file() counts a failure. */
-  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
-                                CAPTURE_EVENTS_FILE, lines, strlen (lines), false);
+  /* sysprof_context_add_file() counts a failure. */
+  (void) sysprof_context_add_file (context, context->begin, -1, CAPTURE_EVENTS_FILE, lines,
+                                   strlen (lines), false);
 }
 
 static void
-finish_ledger (SysprofSampler *self, Pump *pump)
+finish_ledger (SysprofSampler *self, RecordingContext *context)
 {
   if (self->ledger != NULL &&
-      !sysprof_event_ledger_finish (self->ledger, sysprof_pump_get_writer (pump),
-                                    sysprof_pump_get_end_time (pump)))
-    sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
+      !sysprof_event_ledger_finish (self->ledger, context->writer, context->end))
+    sysprof_context_add_lost (context, LOST_OTHERS, 1);
 }
 
 /* --- the unwinder --- */
 
 /* FALSE with `error` if the requested method is unavailable. */
 static bool
-prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
+prepare_unwinder (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   GError *why = NULL;
 
@@ -430,20 +433,20 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
     return true;
 
   if (self->options.unwind == UNWIND_COPY)
-    return use_copies (self, pump, error);
+    return use_copies (self, context, error);
   if (self->ledger != NULL || is_of_tracepoint (self))
     {
       set_no_program_error (self, &why);
       if (self->options.unwind == UNWIND_TABLES)
         g_prefix_error (&why, "Cannot use --unwind tables: ");
-      return use_next_best (self, pump, why, error);
+      return use_next_best (self, context, why, error);
     }
-  return use_tables (self, pump, &why) || use_next_best (self, pump, why, error);
+  return use_tables (self, context, &why) || use_next_best (self, context, why, error);
 }
 
 /* If only chosen tasks can be sampled, only they can be watched for their mappings. */
 static bool
-start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
+start_unwinder_for_copies (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   const PerfSessionOptions *session = &self->request.session;
   const GArray *processes = self->request.processes;
@@ -451,7 +454,7 @@ start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
   bool is_started;
 
   for (guint i = 0; processes != NULL && i < processes->len; i++)
-    (void) sysprof_tasks_append_threads (threads, sysprof_pump_get_privilege (pump),
+    (void) sysprof_tasks_append_threads (threads, context->privilege,
                                          g_array_index (processes, int32_t, i));
 
   if (session->target != PERF_TARGET_TASKS)
@@ -470,7 +473,10 @@ start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
 
 /* Takes ownership of `session`, and returns one that is ready, or NULL. */
 static PerfSession *
-add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session, GError **error)
+add_unwinder_for_copies (SysprofSampler *self,
+                         RecordingContext *context,
+                         PerfSession *session,
+                         GError **error)
 {
   /* Without privileges the kernel only allows to lock little memory, and the rings for samples
    * use all that is left. So they must be opened last. */
@@ -478,8 +484,8 @@ add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session,
 
   if (is_last)
     g_clear_pointer (&session, sysprof_perf_session_close);
-  if (start_unwinder_for_copies (self, pump, error))
-    return is_last ? open_session (self, pump, error) : session;
+  if (start_unwinder_for_copies (self, context, error))
+    return is_last ? open_session (self, context, error) : session;
 
   sysprof_perf_session_close (session);
   return NULL;
@@ -495,7 +501,7 @@ tells_unwinder (const SysprofSampler *self)
  * unwinder continues if it finds build IDs, or makes tables for the off-CPU instrument. An
  * off-CPU instrument that is prepared later has its own tables. */
 static void
-go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
+go_on_without_unwinder (SysprofSampler *self, RecordingContext *context, const char *why)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->feed.session);
   UnwinderStatus status;
@@ -504,19 +510,19 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
   decoder->has_walks = false;
   if (!tells_unwinder (self) && !sysprof_unwinder_is_widened (self->unwinder))
     {
-      sysprof_pump_set_unwinder (pump, NULL);
+      context->unwinder = NULL;
       sysprof_unwinder_stop (self->unwinder, &status);
     }
   self->is_without_walks = true;
-  write_method (self, pump);
-  sysprof_pump_report (pump, "Sampler", false,
-                       "Stacks of programs without frame pointers are truncated: %s", why);
+  write_method (self, context);
+  sysprof_context_report (context, "Sampler", false,
+                          "Stacks of programs without frame pointers are truncated: %s", why);
 }
 
 /* If only some events get the program, its stacks are used. Samples of the others are unwound
  * by frame pointers and marked as such. */
 static void
-attach_program (SysprofSampler *self, Pump *pump)
+attach_program (SysprofSampler *self, RecordingContext *context)
 {
   WalkerRefusal refusal;
   g_autofree char *why = NULL;
@@ -529,40 +535,40 @@ attach_program (SysprofSampler *self, Pump *pump)
       "Use --unwind=copy to unwind stack copies instead.",
       refusal.cpu, g_strerror (refusal.error));
   if (refusal.is_partial)
-    sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are truncated on some "
-                         "CPUs: %s",
-                         why);
+    sysprof_context_report (context, "Sampler", false,
+                            "Stacks of programs without frame pointers are truncated on some "
+                            "CPUs: %s",
+                            why);
   else
-    go_on_without_unwinder (self, pump, why);
+    go_on_without_unwinder (self, context, why);
 }
 
 static void
-program_loaded (Pump *pump, int fd, void *data)
+program_loaded (RecordingContext *context, int fd, void *data)
 {
   SysprofSampler *self = data;
   g_autoptr (GError) error = NULL;
 
-  sysprof_pump_unwatch_fd (pump, fd);
+  sysprof_pump_unwatch_fd (context->pump, fd);
   self->loaded_fd = -1;
   if (!sysprof_unwinder_finish_loading (self->unwinder, &error))
-    go_on_without_unwinder (self, pump, error->message);
+    go_on_without_unwinder (self, context, error->message);
   else
-    attach_program (self, pump);
+    attach_program (self, context);
 }
 
 /* Opens events with the best unwind method that they support; tracepoints, for example, cannot
  * have a BPF program. */
 static PerfSession *
-open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
+open_session_with_unwinder (SysprofSampler *self, RecordingContext *context, GError **error)
 {
   for (;;)
     {
       GError *why = NULL;
-      PerfSession *session = open_session (self, pump, &why);
+      PerfSession *session = open_session (self, context, &why);
 
       if (session != NULL && self->request.session.stack_size > 0)
-        session = add_unwinder_for_copies (self, pump, session, &why);
+        session = add_unwinder_for_copies (self, context, session, &why);
       if (session != NULL)
         return session;
 
@@ -571,26 +577,26 @@ open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
           g_propagate_error (error, why);
           return NULL;
         }
-      if (!use_next_best (self, pump, why, error))
+      if (!use_next_best (self, context, why, error))
         return NULL;
     }
 }
 
 static void
-tell_of_unwinder (SysprofSampler *self, Pump *pump)
+tell_of_unwinder (SysprofSampler *self, RecordingContext *context)
 {
   if (self->why_not_better == NULL)
     return;
 
   if (self->unwinder == NULL)
-    sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are truncated: %s",
-                         self->why_not_better);
+    sysprof_context_report (context, "Sampler", false,
+                            "Stacks of programs without frame pointers are truncated: %s",
+                            self->why_not_better);
   /* Users without the privilege to sample everything have been informed, and that message
    * covers this, too. */
   else if (!self->is_narrowed)
-    sysprof_pump_report (
-        pump, "Sampler", false,
+    sysprof_context_report (
+        context, "Sampler", false,
         "Stacks are unwound from copies of %u bytes, which costs more and truncates deeper "
         "stacks: %s",
         self->request.session.stack_size, self->why_not_better);
@@ -598,7 +604,7 @@ tell_of_unwinder (SysprofSampler *self, Pump *pump)
 
 /* Writes whole lines, split into parts that fit a frame. */
 static void
-write_contradictions (Pump *pump, const char *lines)
+write_contradictions (RecordingContext *context, const char *lines)
 {
   while (*lines != '\0')
     {
@@ -607,9 +613,9 @@ write_contradictions (Pump *pump, const char *lines)
 
       if (end == NULL)
         return; /* no path is that long */
-      (void) sysprof_capture_writer_add_metadata (
-          sysprof_pump_get_writer (pump), sysprof_pump_get_end_time (pump), -1, -1,
-          "org.gnome.sysprof.contradictions", lines, end - lines);
+      (void) sysprof_capture_writer_add_metadata (context->writer, context->end, -1, -1,
+                                                  "org.gnome.sysprof.contradictions", lines,
+                                                  end - lines);
       lines = end + 1;
     }
 }
@@ -617,7 +623,9 @@ write_contradictions (Pump *pump, const char *lines)
 /* Records events that the unwinder has lost and tables that it could not build or store. Writes
  * nothing if there are none. */
 static void
-write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without_copy)
+write_shortcomings (RecordingContext *context,
+                    const UnwinderStatus *status,
+                    uint64_t n_without_copy)
 {
   g_autofree char *text = NULL;
 
@@ -628,29 +636,28 @@ write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without
                           " failed=%u without-copy=%" G_GUINT64_FORMAT,
                           status->n_lost, status->use.n_refused, status->files.n_failed,
                           n_without_copy);
-  (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                              sysprof_pump_get_end_time (pump), -1, -1,
+  (void) sysprof_capture_writer_add_metadata (context->writer, context->end, -1, -1,
                                               "org.gnome.sysprof.unwinder", text, -1);
 }
 
 static void
-pass_pinned_files (SysprofSampler *self, Pump *pump)
+pass_pinned_files (SysprofSampler *self, RecordingContext *context)
 {
   PinnedFiles *kept = sysprof_unwinder_steal_pinned_files (self->unwinder);
   unsigned n_let_go = kept != NULL ? sysprof_pinned_files_get_n_released (kept) : 0;
   g_autofree char *text = g_strdup_printf ("%u", n_let_go);
 
   if (n_let_go > 0)
-    (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                                sysprof_pump_get_end_time (pump), -1, -1,
+    (void) sysprof_capture_writer_add_metadata (context->writer, context->end, -1, -1,
                                                 "org.gnome.sysprof.files-let-go", text, -1);
-  sysprof_pump_set_pinned_files (pump, kept);
+  sysprof_pinned_files_free (context->pinned_files);
+  context->pinned_files = kept;
 }
 
 /* Writes the samples that are still pending, then the number of stacks for each reason to
  * end. */
 static void
-finish_unwinder (SysprofSampler *self, Pump *pump)
+finish_unwinder (SysprofSampler *self, RecordingContext *context)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->feed.session);
   g_autoptr (GString) counts = g_string_new (NULL);
@@ -660,17 +667,16 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   sysprof_unwinder_stop (self->unwinder, &status);
   sysprof_unwinder_write_finished (self->unwinder, decoder);
   decoder->take_unfinished = NULL;
-  pass_pinned_files (self, pump);
+  pass_pinned_files (self, context);
 
   for (uint32_t i = 0; i < WALK_REASONS; i++)
     if (decoder->n_walks[i] > 0)
       g_string_append_printf (counts, "%s%s=%" G_GUINT64_FORMAT, counts->len > 0 ? " " : "",
                               sysprof_walk_reason_to_string (i), decoder->n_walks[i]);
-  (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                              sysprof_pump_get_end_time (pump), -1, -1,
+  (void) sysprof_capture_writer_add_metadata (context->writer, context->end, -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
-  write_contradictions (pump, status.files.contradictions);
-  write_shortcomings (pump, &status, decoder->n_without_copy);
+  write_contradictions (context, status.files.contradictions);
+  write_shortcomings (context, &status, decoder->n_without_copy);
 
   g_debug ("Walks: %s", counts->str);
   g_debug (
@@ -694,25 +700,25 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
 
 /* Writes the best unwind method of each process, and which samples used another. */
 static void
-write_tally (SysprofSampler *self, Pump *pump)
+write_tally (SysprofSampler *self, RecordingContext *context)
 {
   g_autofree char *text = sysprof_stack_tally_dup_text (self->tally);
   size_t size;
   const void *notes = sysprof_stack_tally_get_notes (self->tally, &size);
 
   if (size > 0)
-    /* sysprof_pump_add_file() counts a failure. */
-    (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1,
-                                  CAPTURE_FOUND_FILE, notes, size, false);
+    /* sysprof_context_add_file() counts a failure. */
+    (void) sysprof_context_add_file (context, context->end, -1, CAPTURE_FOUND_FILE, notes, size,
+                                     false);
 
   if (text[0] != '\0')
-    /* sysprof_pump_add_file() counts a failure. */
-    (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, TALLY_NAME, text,
-                                  strlen (text), false);
+    /* sysprof_context_add_file() counts a failure. */
+    (void) sysprof_context_add_file (context, context->end, -1, TALLY_NAME, text, strlen (text),
+                                     false);
 }
 
 static void
-write_finished_tick (Pump *pump, int64_t now, void *data)
+write_finished_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofSampler *self = data;
 
@@ -723,52 +729,52 @@ write_finished_tick (Pump *pump, int64_t now, void *data)
 
 /* Decides whether the recording continues without samples. */
 static void
-report_failure (SysprofSampler *self, Pump *pump, const GError *error)
+report_failure (SysprofSampler *self, RecordingContext *context, const GError *error)
 {
   g_autofree char *missing = NULL;
 
   if (g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED))
     {
-      g_autofree char *there = sysprof_perf_events_describe (sysprof_pump_get_privilege (pump));
+      g_autofree char *there = sysprof_perf_events_describe (context->privilege);
 
-      sysprof_pump_report (pump, "Sampler", true, "%s %s", error->message, there);
+      sysprof_context_report (context, "Sampler", true, "%s %s", error->message, there);
       return;
     }
 
   if (!is_denied (error))
     {
-      sysprof_pump_report (pump, "Sampler", true, "%s", error->message);
+      sysprof_context_report (context, "Sampler", true, "%s", error->message);
       return;
     }
 
-  missing = sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
-  sysprof_pump_report (pump, "Sampler", false, "No samples are taken: %s", missing);
+  missing = sysprof_privilege_describe_missing_perf (context->privilege);
+  sysprof_context_report (context, "Sampler", false, "No samples are taken: %s", missing);
 }
 
 /* --- the end of the chosen tasks --- */
 
 static void
-check_all_gone (SysprofSampler *self, Pump *pump)
+check_all_gone (SysprofSampler *self, RecordingContext *context)
 {
   for (guint i = self->watched->len; i > 0; i--)
     {
       WatchedTask *task = &g_array_index (self->watched, WatchedTask, i - 1);
 
-      if (task->fd < 0 && !sysprof_tasks_is_there (sysprof_pump_get_privilege (pump), task->id))
+      if (task->fd < 0 && !sysprof_tasks_is_there (context->privilege, task->id))
         g_array_remove_index_fast (self->watched, i - 1);
     }
 
   /* The pump watches a spawned command itself. */
-  if (self->watched->len == 0 && sysprof_pump_get_spawnable (pump) == NULL)
-    sysprof_pump_request_stop (pump);
+  if (self->watched->len == 0 && context->spawnable == NULL)
+    sysprof_pump_request_stop (context->pump);
 }
 
 static void
-task_ended (Pump *pump, int fd, void *data)
+task_ended (RecordingContext *context, int fd, void *data)
 {
   SysprofSampler *self = data;
 
-  sysprof_pump_unwatch_fd (pump, fd);
+  sysprof_pump_unwatch_fd (context->pump, fd);
   for (guint i = 0; i < self->watched->len; i++)
     if (g_array_index (self->watched, WatchedTask, i).fd == fd)
       {
@@ -776,17 +782,17 @@ task_ended (Pump *pump, int fd, void *data)
         break;
       }
   (void) close (fd);
-  check_all_gone (self, pump);
+  check_all_gone (self, context);
 }
 
 static void
-gone_tick (Pump *pump, int64_t now, void *data)
+gone_tick (RecordingContext *context, int64_t now, void *data)
 {
-  check_all_gone (data, pump);
+  check_all_gone (data, context);
 }
 
 static void
-watch_tasks (SysprofSampler *self, Pump *pump)
+watch_tasks (SysprofSampler *self, RecordingContext *context)
 {
   if (self->request.watched == NULL)
     return;
@@ -799,9 +805,9 @@ watch_tasks (SysprofSampler *self, Pump *pump)
 
       g_array_append_val (self->watched, task);
       if (task.fd >= 0)
-        sysprof_pump_watch_fd (pump, task.fd, task_ended, self);
+        sysprof_pump_watch_fd (context->pump, task.fd, task_ended, self);
     }
-  sysprof_pump_add_tick (pump, GONE_INTERVAL, gone_tick, self);
+  sysprof_pump_add_tick (context->pump, GONE_INTERVAL, gone_tick, self);
 }
 
 /* Waiting a moment for the program avoids stacks by frame pointers. On a busy machine loading
@@ -829,34 +835,32 @@ rings_drained (int64_t until, void *data)
 /* --- the instrument --- */
 
 static void
-start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
+start_session (SysprofSampler *self, RecordingContext *context, PerfSession *session)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (session);
-  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  ProcessLog *log = &context->process_log;
 
   log->is_tracked = true;
-  sysprof_event_feed_start (&self->feed, pump, session, LOST_SAMPLES);
+  sysprof_event_feed_start (&self->feed, context, session, LOST_SAMPLES);
   if (sysprof_perf_session_get_n_refused (session) > 0)
     {
-      g_autofree char *missing =
-          sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
+      g_autofree char *missing = sysprof_privilege_describe_missing_perf (context->privilege);
 
-      sysprof_pump_report (
-          pump, "Sampler", false,
+      sysprof_context_report (
+          context, "Sampler", false,
           "%u of the %u chosen threads belong to other users and are not sampled: %s",
           sysprof_perf_session_get_n_refused (session), self->request.session.n_tasks, missing);
     }
-  tell_of_unwinder (self, pump);
+  tell_of_unwinder (self, context);
   if (self->request.has_user)
-    self->filter =
-        sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
+    self->filter = sysprof_user_filter_new (self->request.uid, context->privilege);
   decoder->filter = self->filter;
   self->tally = sysprof_stack_tally_new ();
   decoder->tally = self->tally;
   if (self->unwinder != NULL)
     {
       if (self->request.session.walker != NULL)
-        sysprof_pump_set_unwinder (pump, self->unwinder);
+        context->unwinder = self->unwinder;
       decoder->take_unfinished = sysprof_unwinder_take_pending;
       decoder->take_data = self->unwinder;
       decoder->drained = rings_drained;
@@ -868,19 +872,21 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
           decoder->tell = sysprof_mapping_events_add;
           decoder->tell_data = sysprof_unwinder_get_mapping_events (self->unwinder);
         }
-      sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);
+      sysprof_pump_add_tick (context->pump, FINISHED_INTERVAL, write_finished_tick, self);
       if (self->request.session.walker != NULL && self->request.session.walker->fd < 0)
         {
           self->loaded_fd = sysprof_unwinder_get_loaded_fd (self->unwinder);
-          sysprof_pump_watch_fd (pump, self->loaded_fd, program_loaded, self);
+          sysprof_pump_watch_fd (context->pump, self->loaded_fd, program_loaded, self);
           if (is_loaded_soon (self))
-            program_loaded (pump, self->loaded_fd, self);
+            program_loaded (context, self->loaded_fd, self);
         }
     }
 }
 
 static gboolean
-sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_sampler_prepare (SysprofInstrument *instrument,
+                         RecordingContext *context,
+                         GError **error)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
   g_autofree char *other_clock = sysprof_privilege_describe_time_namespace ();
@@ -888,58 +894,58 @@ sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
   PerfSession *session;
 
   /* A second sampler would count everything twice. */
-  if (sysprof_pump_get_process_log (pump)->is_tracked)
+  if (context->process_log.is_tracked)
     return TRUE;
   if (other_clock != NULL)
     {
-      sysprof_pump_report (pump, "Sampler", true, "%s", other_clock);
+      sysprof_context_report (context, "Sampler", true, "%s", other_clock);
       return TRUE;
     }
 
-  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
-                                         sysprof_pump_get_privilege (pump), &local))
+  if (!sysprof_sampling_request_resolve (&self->request, &self->options, context->privilege,
+                                         &local))
     {
-      sysprof_pump_report (pump, "Sampler", true, "%s", local->message);
+      sysprof_context_report (context, "Sampler", true, "%s", local->message);
       return TRUE;
     }
 
-  respect_limits (self, pump);
+  respect_limits (self, context);
   if (self->request.processes != NULL)
-    sysprof_process_log_set_only (sysprof_pump_get_process_log (pump),
+    sysprof_process_log_set_only (&context->process_log,
                                   (const int32_t *) (void *) self->request.processes->data,
                                   self->request.processes->len);
 
-  if (!prepare_ledger (self, &local) || !prepare_unwinder (self, pump, &local))
+  if (!prepare_ledger (self, &local) || !prepare_unwinder (self, context, &local))
     {
-      sysprof_pump_report (pump, "Sampler", true, "%s", local->message);
+      sysprof_context_report (context, "Sampler", true, "%s", local->message);
       return TRUE;
     }
 
-  session = open_session_with_unwinder (self, pump, &local);
+  session = open_session_with_unwinder (self, context, &local);
   if (session != NULL)
-    start_session (self, pump, session);
+    start_session (self, context, session);
   else if (!g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE))
-    report_failure (self, pump, local);
+    report_failure (self, context, local);
 
-  watch_tasks (self, pump);
+  watch_tasks (self, context);
   return TRUE;
 }
 
 static void
-delay_tick (Pump *pump, int64_t now, void *data)
+delay_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofSampler *self = data;
 
-  if (now < sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+  if (now < context->begin + self->options.delay_nsec)
     return;
 
   if (self->feed.session != NULL)
     sysprof_perf_session_enable_samples (self->feed.session);
-  sysprof_pump_remove_tick (pump, delay_tick, self);
+  sysprof_pump_remove_tick (context->pump, delay_tick, self);
 }
 
 static void
-sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_sampler_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
 
@@ -949,30 +955,30 @@ sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
   sysprof_perf_session_enable (self->feed.session);
   if (tells_unwinder (self))
     sysprof_unwinder_rely_on_pump (self->unwinder);
-  write_method (self, pump);
-  write_events (self, pump);
+  write_method (self, context);
+  write_events (self, context);
   if (self->options.delay_nsec > 0)
-    sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
+    sysprof_pump_add_tick (context->pump, self->options.delay_nsec, delay_tick, self);
 }
 
 static void
-sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_sampler_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
 
   bool is_loading = self->loaded_fd >= 0;
 
-  sysprof_pump_set_unwinder (pump, NULL);
+  context->unwinder = NULL;
   if (is_loading)
-    sysprof_pump_unwatch_fd (pump, self->loaded_fd);
+    sysprof_pump_unwatch_fd (context->pump, self->loaded_fd);
   self->loaded_fd = -1;
   if (self->unwinder != NULL && self->feed.session != NULL && !self->is_without_walks)
-    finish_unwinder (self, pump);
+    finish_unwinder (self, context);
   sysprof_event_feed_stop (&self->feed);
   if (self->tally != NULL)
     {
-      write_tally (self, pump);
-      finish_ledger (self, pump);
+      write_tally (self, context);
+      finish_ledger (self, context);
     }
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   /* else free it in finalize: that waits for the kernel, and meanwhile symbols can be

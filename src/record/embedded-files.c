@@ -4,7 +4,7 @@
  * smaller. */
 
 #include "capture/capture.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -41,7 +41,7 @@ compress_bytes (const void *bytes, size_t size)
 }
 
 static bool
-add_chunks (Pump *self,
+add_chunks (RecordingContext *self,
             int64_t time,
             int32_t pid,
             const char *name,
@@ -65,13 +65,13 @@ add_chunks (Pump *self,
 }
 
 bool
-sysprof_pump_add_file (Pump *self,
-                       int64_t time,
-                       int32_t pid,
-                       const char *name,
-                       const void *bytes,
-                       size_t size,
-                       bool compress)
+sysprof_context_add_file (RecordingContext *self,
+                          int64_t time,
+                          int32_t pid,
+                          const char *name,
+                          const void *bytes,
+                          size_t size,
+                          bool compress)
 {
   /* Files that are added after the end of the recording must not make it longer. */
   int64_t own_time = self->end != 0 ? MIN (time, self->end) : time;
@@ -82,6 +82,6 @@ sysprof_pump_add_file (Pump *self,
                       : add_chunks (self, own_time, pid, name, bytes, size);
 
   if (!is_added)
-    sysprof_pump_add_lost (self, LOST_OTHERS, 1);
+    sysprof_context_add_lost (self, LOST_OTHERS, 1);
   return is_added;
 }
