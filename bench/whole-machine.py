@@ -32,7 +32,7 @@ import decoder  # noqa: E402
 PERF_CAPTURE = turns.ROOT / 'scripts/perf-capture'
 SHORT = 20_000_000  # ns that a process lives
 SECOND = 1_000_000_000  # ns; in the first one tables are made of all that runs
-CUT_PREFIX = '[stack cut: '
+CUT_PREFIXES = ('[stack truncated: ', '[stack cut: ')
 LEFT_OUT = ('org.gnome.sysprof.unwind', '__symbols__')
 
 Verdict = collections.namedtuple('Verdict', 'title time is_short is_whole is_made_at_run_time reason binary symbol')
@@ -74,7 +74,7 @@ def without_verdicts(data, output):
     perf."""
     kept = decoder.whole(data)
     made = captures.Capture(kept.time, kept.end_time, capture_time=kept.capture_time)
-    markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIX)}
+    markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIXES)}
     for frame in kept.frames:
         if frame['type'] == 'sample':
             made.sample([address for address in frame['addrs'] if address not in markers], frame['tid'], pid=frame['pid'],

@@ -94,21 +94,29 @@ is_walked (const PerfDecoder *self)
   return self->has_walks || self->has_copies;
 }
 
+uint64_t
+sysprof_truncation_marker (uint64_t marker[WALK_REASONS],
+                           WalkReason reason,
+                           SysprofCaptureWriter *writer)
+{
+  char name[64];
+
+  if (marker[reason] == 0)
+    {
+      snprintf (name, sizeof name, "[stack truncated: %s]",
+                sysprof_walk_reason_to_string (reason));
+      marker[reason] = sysprof_capture_writer_add_jitmap (writer, name);
+    }
+  return marker[reason];
+}
+
 /* The address that marks a truncated stack; 0 for a complete one. */
 static uint64_t
 marker_of (PerfDecoder *self, WalkReason reason)
 {
-  char name[64];
-
   if (!is_walked (self) || sysprof_walk_reason_is_whole (reason))
     return 0;
-
-  if (self->marker[reason] == 0)
-    {
-      snprintf (name, sizeof name, "[stack cut: %s]", sysprof_walk_reason_to_string (reason));
-      self->marker[reason] = sysprof_capture_writer_add_jitmap (self->writer, name);
-    }
-  return self->marker[reason];
+  return sysprof_truncation_marker (self->marker, reason, self->writer);
 }
 
 /* The limit includes the kernel's addresses, but not the context marker. */

@@ -139,3 +139,9 @@ void sysprof_perf_decoder_write_named (PerfDecoder *self,
 
 /* A PerfRecordFunc: `data` is a PerfDecoder. */
 void sysprof_perf_decode (const struct perf_event_header *record, void *data);
+
+/* The address that marks stacks truncated for this reason; `marker` has those that the capture
+ * already names. */
+uint64_t sysprof_truncation_marker (uint64_t marker[WALK_REASONS],
+                                    WalkReason reason,
+                                    SysprofCaptureWriter *writer);

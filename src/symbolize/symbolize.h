@@ -38,7 +38,8 @@ typedef enum
 } SymbolKind;
 
 /* An entry that marks a truncated stack is named: this prefix, the code of the reason, "]". */
-#define SYMBOL_CUT_PREFIX "[stack cut: "
+#define SYMBOL_TRUNCATED_PREFIX "[stack truncated: "
+#define SYMBOL_CUT_PREFIX       "[stack cut: " /* the same in older captures */
 
 /* "user", "kernel", … as in JSON reports. */
 const char *sysprof_symbol_kind_to_string (SymbolKind kind);

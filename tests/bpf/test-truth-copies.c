@@ -114,7 +114,7 @@ collect_cuts (Test *self, SysprofCaptureReader *reader)
         for (unsigned i = 0; i < WALK_REASONS; i++)
           {
             g_autofree char *cut =
-                g_strdup_printf ("[stack cut: %s]", sysprof_walk_reason_to_string (i));
+                g_strdup_printf ("[stack truncated: %s]", sysprof_walk_reason_to_string (i));
 
             if (g_str_equal (name, cut))
               g_hash_table_insert (self->cuts, g_memdup2 (&address, sizeof address),

@@ -209,7 +209,7 @@ test_what_nobody_takes_is_cut_behind_its_first_address (Fixture *self, gconstpoi
   put_stack (self, STACK_SIZE, STACK_SIZE);
   decode (self, self->record->len);
   g_assert_cmpuint (self->decoder.n_walks[WALK_OVERLOAD], ==, 1);
-  assert_written (self, expected, G_N_ELEMENTS (expected), "[stack cut: overload]");
+  assert_written (self, expected, G_N_ELEMENTS (expected), "[stack truncated: overload]");
 }
 
 static void
@@ -222,7 +222,7 @@ test_a_32_bit_program_is_cut (Fixture *self, gconstpointer data)
   put_stack (self, STACK_SIZE, STACK_SIZE);
   decode (self, self->record->len);
   g_assert_cmpuint (self->n_taken, ==, 0);
-  assert_written (self, expected, G_N_ELEMENTS (expected), "[stack cut: compat]");
+  assert_written (self, expected, G_N_ELEMENTS (expected), "[stack truncated: compat]");
 }
 
 static void

@@ -96,15 +96,8 @@ static uint64_t
 marker_of (WalkReason reason, void *data)
 {
   SysprofOffCpu *self = data;
-  char name[64];
 
-  if (self->marker[reason] == 0)
-    {
-      (void) snprintf (name, sizeof name, "[stack cut: %s]",
-                       sysprof_walk_reason_to_string (reason));
-      self->marker[reason] = sysprof_capture_writer_add_jitmap (self->context->writer, name);
-    }
-  return self->marker[reason];
+  return sysprof_truncation_marker (self->marker, reason, self->context->writer);
 }
 
 static void
