@@ -108,7 +108,7 @@ make_reply (ChildReply *reply, Input *input)
 
 /* Into a table of as many addresses, and looks up each of them twice. */
 static void
-collect (ElfLines *lines)
+collect (ElfAnswers *lines)
 {
   BatchItem items[2 * N_ADDRESSES];
   uint64_t offsets[N_ADDRESSES];
@@ -162,7 +162,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   ChildReply reply = CHILD_REPLY_INIT;
   ElfSandbox sandbox = ELF_SANDBOX_INIT;
   int sockets[2], room = 1 << 20;
-  ElfLines lines;
+  ElfAnswers lines;
 
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     abort ();
@@ -176,13 +176,14 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   sandbox.socket = sockets[0];
   sandbox.pid = -1; /* there is none to be ended */
   sandbox.service = &sysprof_elf_service;
-  if (sysprof_elf_sandbox_resolve_lines (&sandbox, false, offsets, N_ADDRESSES, &lines) ==
-      ELF_OK)
+  if (sysprof_elf_sandbox_resolve (
+          &sandbox, &(ElfQuery){ .kind = ELF_LINES, .offsets = offsets, .n = N_ADDRESSES },
+          &lines) == ELF_OK)
     {
       if (lines.n != N_ADDRESSES)
         abort ();
       collect (&lines);
-      sysprof_elf_lines_clear (&lines);
+      sysprof_elf_answers_clear (&lines);
     }
   sysprof_confined_child_end (&sandbox);
   (void) close (sockets[1]);

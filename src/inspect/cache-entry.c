@@ -142,9 +142,7 @@ void
 sysprof_cache_entry_clear_answers (CacheEntry *self)
 {
   g_clear_pointer (&self->offset, free);
-  self->n = 0;
-  sysprof_elf_answers_clear (&self->names);
-  sysprof_elf_lines_clear (&self->lines);
+  sysprof_elf_answers_clear (&self->answers);
   for (guint i = 0; i < self->parts->len; i++)
     g_array_index (self->parts, CachedPart, i).is_used = 0;
 }
@@ -169,9 +167,9 @@ sysprof_cache_entry_find_missing (const CacheEntry *self,
 
   for (size_t i = 0; i < n; i++)
     {
-      while (at < self->n && self->offset[at] < offsets[i])
+      while (at < self->answers.n && self->offset[at] < offsets[i])
         at++;
-      if (at == self->n || self->offset[at] != offsets[i])
+      if (at == self->answers.n || self->offset[at] != offsets[i])
         missing[n_missing++] = offsets[i];
     }
   return n_missing;
@@ -261,96 +259,86 @@ next_of_merge (Merge *self, bool *is_new, size_t *row)
   return true;
 }
 
-static bool
-is_small_enough (const CacheEntry *self)
+static ElfKind
+kind_of (const CacheEntry *self)
 {
-  size_t row_size = self->is_for_lines ? sizeof (ElfLineRow) : sizeof (ElfAnswer);
-
-  return self->n <= CACHE_ENTRY_MOST_BYTES / 4 / (row_size + sizeof *self->offset) &&
-         self->lines.n_frames <= CACHE_ENTRY_MOST_BYTES / 4 / sizeof (ElfLineFrame) &&
-         self->names.text_size + self->lines.text_size <= CACHE_ENTRY_MOST_BYTES / 4;
+  return self->is_for_lines ? ELF_LINES : ELF_SYMBOLS;
 }
 
 static bool
-end_adding (CacheEntry *self, uint64_t *offset, size_t n)
+is_small_enough (const CacheEntry *self)
 {
+  const ElfAnswers *answers = &self->answers;
+  size_t row_size = sysprof_elf_row_size (kind_of (self)) + sizeof *self->offset;
+
+  return answers->n <= CACHE_ENTRY_MOST_BYTES / 4 / row_size &&
+         answers->n_frames <= CACHE_ENTRY_MOST_BYTES / 4 / sizeof *answers->frame &&
+         answers->text_size <= CACHE_ENTRY_MOST_BYTES / 4;
+}
+
+static void
+merge_symbol (ElfAnswer *to, const ElfAnswers *from, size_t row, TextPool *pool)
+{
+  *to = from->symbol[row];
+  to->name = pool_text (pool, from->text, to->name);
+  to->demangled = pool_text (pool, from->text, to->demangled);
+}
+
+static void
+merge_line (ElfAnswers *to, size_t i, const ElfAnswers *from, size_t row, TextPool *pool)
+{
+  const ElfLineRow *line = &from->line[row];
+
+  to->line[i] = (ElfLineRow){ (uint32_t) to->n_frames, line->n };
+  for (uint32_t j = 0; j < line->n; j++)
+    {
+      ElfLineFrame *frame = &to->frame[to->n_frames++];
+
+      *frame = from->frame[line->first + j];
+      frame->name = pool_text (pool, from->text, frame->name);
+      frame->demangled = pool_text (pool, from->text, frame->demangled);
+      frame->file = pool_text (pool, from->text, frame->file);
+      frame->decl_file = pool_text (pool, from->text, frame->decl_file);
+    }
+}
+
+bool
+sysprof_cache_entry_add (CacheEntry *self, const uint64_t *offsets, const ElfAnswers *answers)
+{
+  ElfAnswers *own = &self->answers;
+  size_t n = own->n + answers->n, i = 0, row;
+  uint64_t *offset = g_new (uint64_t, n + 1);
+  ElfAnswers merged = {
+    .rows = g_malloc0_n (n + 1, sysprof_elf_row_size (kind_of (self))),
+    .n = n,
+    .frame = g_new0 (ElfLineFrame, own->n_frames + answers->n_frames + 1),
+  };
+  Merge merge = { self->offset, own->n, offsets, answers->n, 0, 0 };
+  TextPool pool;
+  bool is_new;
+
+  init_pool (&pool, own->text_size + answers->text_size + 1);
+  for (; next_of_merge (&merge, &is_new, &row); i++)
+    {
+      const ElfAnswers *from = is_new ? answers : own;
+
+      offset[i] = is_new ? offsets[row] : self->offset[row];
+      if (self->is_for_lines)
+        merge_line (&merged, i, from, row, &pool);
+      else
+        merge_symbol (&merged.symbol[i], from, row, &pool);
+    }
+
+  merged.text = end_pool (&pool, &merged.text_size);
+  sysprof_elf_answers_clear (own);
+  *own = merged;
   free (self->offset);
   self->offset = offset;
-  self->n = n;
   if (is_small_enough (self))
     return true;
 
   sysprof_cache_entry_clear_answers (self);
   return false;
-}
-
-bool
-sysprof_cache_entry_add_names (CacheEntry *self,
-                               const uint64_t *offsets,
-                               const ElfAnswers *names)
-{
-  size_t n = self->n + names->n, i = 0, row;
-  uint64_t *offset = g_new (uint64_t, n + 1);
-  ElfAnswers merged = { .row = g_new0 (ElfAnswer, n + 1), .n = n };
-  Merge merge = { self->offset, self->n, offsets, names->n, 0, 0 };
-  TextPool pool;
-  bool is_new;
-
-  init_pool (&pool, self->names.text_size + names->text_size + 1);
-  for (; next_of_merge (&merge, &is_new, &row); i++)
-    {
-      const ElfAnswers *from = is_new ? names : &self->names;
-      ElfAnswer *answer = &merged.row[i];
-
-      offset[i] = is_new ? offsets[row] : self->offset[row];
-      *answer = from->row[row];
-      answer->name = pool_text (&pool, from->text, answer->name);
-      answer->demangled = pool_text (&pool, from->text, answer->demangled);
-    }
-
-  merged.text = end_pool (&pool, &merged.text_size);
-  sysprof_elf_answers_clear (&self->names);
-  self->names = merged;
-  return end_adding (self, offset, n);
-}
-
-bool
-sysprof_cache_entry_add_lines (CacheEntry *self, const uint64_t *offsets, const ElfLines *lines)
-{
-  size_t n = self->n + lines->n, i = 0, row;
-  uint64_t *offset = g_new (uint64_t, n + 1);
-  ElfLines merged = {
-    .row = g_new0 (ElfLineRow, n + 1),
-    .n = n,
-    .frame = g_new0 (ElfLineFrame, self->lines.n_frames + lines->n_frames + 1),
-  };
-  Merge merge = { self->offset, self->n, offsets, lines->n, 0, 0 };
-  TextPool pool;
-  bool is_new;
-
-  init_pool (&pool, self->lines.text_size + lines->text_size + 1);
-  for (; next_of_merge (&merge, &is_new, &row); i++)
-    {
-      const ElfLines *from = is_new ? lines : &self->lines;
-
-      offset[i] = is_new ? offsets[row] : self->offset[row];
-      merged.row[i] = (ElfLineRow){ (uint32_t) merged.n_frames, from->row[row].n };
-      for (uint32_t j = 0; j < from->row[row].n; j++)
-        {
-          ElfLineFrame *frame = &merged.frame[merged.n_frames++];
-
-          *frame = from->frame[from->row[row].first + j];
-          frame->name = pool_text (&pool, from->text, frame->name);
-          frame->demangled = pool_text (&pool, from->text, frame->demangled);
-          frame->file = pool_text (&pool, from->text, frame->file);
-          frame->decl_file = pool_text (&pool, from->text, frame->decl_file);
-        }
-    }
-
-  merged.text = end_pool (&pool, &merged.text_size);
-  sysprof_elf_lines_clear (&self->lines);
-  self->lines = merged;
-  return end_adding (self, offset, n);
 }
 
 /* --- getting --- */
@@ -367,48 +355,30 @@ copy (const void *bytes, size_t size)
 }
 
 void
-sysprof_cache_entry_get_names (const CacheEntry *self,
-                               const uint64_t *offsets,
-                               size_t n,
-                               ElfAnswers *names)
+sysprof_cache_entry_get (const CacheEntry *self,
+                         const uint64_t *offsets,
+                         size_t n,
+                         ElfAnswers *answers)
 {
+  const ElfAnswers *own = &self->answers;
   size_t at = 0;
 
-  *names = (ElfAnswers){
-    .row = g_new (ElfAnswer, n + 1),
+  *answers = (ElfAnswers){
+    .rows = g_malloc_n (n + 1, sysprof_elf_row_size (kind_of (self))),
     .n = n,
-    .text = copy (self->names.text, self->names.text_size),
-    .text_size = self->names.text_size,
+    .frame = copy (own->frame, own->n_frames * sizeof *own->frame),
+    .n_frames = own->n_frames,
+    .text = copy (own->text, own->text_size),
+    .text_size = own->text_size,
   };
   for (size_t i = 0; i < n; i++)
     {
       while (self->offset[at] != offsets[i])
         at++;
-      names->row[i] = self->names.row[at];
-    }
-}
-
-void
-sysprof_cache_entry_get_lines (const CacheEntry *self,
-                               const uint64_t *offsets,
-                               size_t n,
-                               ElfLines *lines)
-{
-  size_t at = 0;
-
-  *lines = (ElfLines){
-    .row = g_new (ElfLineRow, n + 1),
-    .n = n,
-    .frame = copy (self->lines.frame, self->lines.n_frames * sizeof (ElfLineFrame)),
-    .n_frames = self->lines.n_frames,
-    .text = copy (self->lines.text, self->lines.text_size),
-    .text_size = self->lines.text_size,
-  };
-  for (size_t i = 0; i < n; i++)
-    {
-      while (self->offset[at] != offsets[i])
-        at++;
-      lines->row[i] = self->lines.row[at];
+      if (self->is_for_lines)
+        answers->line[i] = own->line[at];
+      else
+        answers->symbol[i] = own->symbol[at];
     }
 }
 
@@ -441,7 +411,7 @@ sysprof_cache_entry_seal (uint8_t *bytes, size_t size)
 GByteArray *
 sysprof_cache_entry_pack (const CacheEntry *self)
 {
-  const char *text = self->is_for_lines ? self->lines.text : self->names.text;
+  const ElfAnswers *answers = &self->answers;
   Header header = {
     .magic = MAGIC,
     .byte_order = OWN_BYTE_ORDER,
@@ -450,12 +420,10 @@ sysprof_cache_entry_pack (const CacheEntry *self)
     .file = self->file,
     .kind = (uint32_t) self->is_for_lines | (self->is_by_address ? BY_ADDRESS : 0),
     .n_parts = self->parts->len,
-    .n = self->n,
-    .n_frames = self->lines.n_frames,
-    .text_size = self->is_for_lines ? self->lines.text_size : self->names.text_size,
+    .n = answers->n,
+    .n_frames = answers->n_frames,
+    .text_size = answers->text_size,
   };
-  const void *row = self->is_for_lines ? (const void *) self->lines.row : self->names.row;
-  size_t row_size = self->is_for_lines ? sizeof (ElfLineRow) : sizeof (ElfAnswer);
   const struct
   {
     const void *bytes;
@@ -464,10 +432,10 @@ sysprof_cache_entry_pack (const CacheEntry *self)
     { &header, sizeof header },
     { &self->facts, sizeof self->facts },
     { self->parts->data, self->parts->len * sizeof (CachedPart) },
-    { self->offset, self->n * sizeof *self->offset },
-    { row, self->n * row_size },
-    { self->lines.frame, self->lines.n_frames * sizeof (ElfLineFrame) },
-    { text, (size_t) header.text_size },
+    { self->offset, answers->n * sizeof *self->offset },
+    { answers->rows, answers->n * sysprof_elf_row_size (kind_of (self)) },
+    { answers->frame, answers->n_frames * sizeof *answers->frame },
+    { answers->text, answers->text_size },
   };
   GByteArray *bytes;
   size_t size = 0;
@@ -541,27 +509,19 @@ ascend (const uint64_t *offset, size_t n)
 }
 
 static bool
-take_names (CacheEntry *self, Cursor *cursor, const Header *header)
+take_answers (CacheEntry *self, Cursor *cursor, const Header *header)
 {
-  self->names.row = take_array (cursor, header->n, sizeof (ElfAnswer));
-  self->names.n = (size_t) header->n;
-  self->names.text = take_array (cursor, header->text_size, 1);
-  self->names.text_size = (size_t) header->text_size;
-  return self->names.row != NULL && self->names.text != NULL &&
-         sysprof_elf_answers_are_sound (&self->names);
-}
+  ElfAnswers *own = &self->answers;
+  const ElfQuery query = { .kind = kind_of (self), .n = (size_t) header->n };
 
-static bool
-take_lines (CacheEntry *self, Cursor *cursor, const Header *header)
-{
-  self->lines.row = take_array (cursor, header->n, sizeof (ElfLineRow));
-  self->lines.n = (size_t) header->n;
-  self->lines.frame = take_array (cursor, header->n_frames, sizeof (ElfLineFrame));
-  self->lines.n_frames = (size_t) header->n_frames;
-  self->lines.text = take_array (cursor, header->text_size, 1);
-  self->lines.text_size = (size_t) header->text_size;
-  return self->lines.row != NULL && self->lines.frame != NULL && self->lines.text != NULL &&
-         sysprof_elf_lines_are_sound (&self->lines);
+  own->rows = take_array (cursor, header->n, sysprof_elf_row_size (query.kind));
+  own->n = query.n;
+  own->frame = take_array (cursor, header->n_frames, sizeof *own->frame);
+  own->n_frames = (size_t) header->n_frames;
+  own->text = take_array (cursor, header->text_size, 1);
+  own->text_size = (size_t) header->text_size;
+  return own->rows != NULL && own->frame != NULL && own->text != NULL &&
+         sysprof_elf_answers_are_sound (&query, own);
 }
 
 static bool
@@ -585,10 +545,8 @@ take_entry (CacheEntry *self, Cursor *cursor, const Header *header)
     return cursor->left == 0;
 
   self->offset = take_array (cursor, header->n, sizeof *self->offset);
-  self->n = (size_t) header->n;
-  return self->offset != NULL && ascend (self->offset, self->n) &&
-         (self->is_for_lines ? take_lines : take_names) (self, cursor, header) &&
-         cursor->left == 0;
+  return self->offset != NULL && ascend (self->offset, (size_t) header->n) &&
+         take_answers (self, cursor, header) && cursor->left == 0;
 }
 
 CacheEntry *

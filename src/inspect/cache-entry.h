@@ -33,8 +33,8 @@ bool sysprof_file_identity_init (FileIdentity *self, const struct stat *info);
 typedef struct
 {
   FileIdentity file;
-  uint32_t call;    /* the worker's call it was passed to; the caller numbers them */
-  uint32_t status;  /* ElfStatus: the result of that call */
+  uint32_t kind;    /* ElfPartKind */
+  uint32_t status;  /* ElfStatus: the result of adding it */
   uint32_t is_used; /* whether the answers used it */
   uint32_t beside;  /* 1 + index of the debug file that was in use; 0 = none */
   ElfFacts facts;   /* of the worker after the call */
@@ -49,12 +49,9 @@ typedef struct
   bool is_by_address; /* keys are link-time addresses instead of offsets */
   FileIdentity file;
   ElfFacts facts;
-  GArray *parts; /* of CachedPart */
-  /* The answers to `offset` [n], which are ascending and distinct; all of one kind. */
-  uint64_t *offset;
-  size_t n;
-  ElfAnswers names;
-  ElfLines lines;
+  GArray *parts;    /* of CachedPart */
+  uint64_t *offset; /* [answers.n] ascending and distinct */
+  ElfAnswers answers;
 } CacheEntry;
 
 CacheEntry *
@@ -73,22 +70,14 @@ size_t sysprof_cache_entry_find_missing (const CacheEntry *self,
 
 /* Adds answers to the ascending `offsets`, which were all missing. If there are too many,
  * returns FALSE and removes all answers. */
-bool sysprof_cache_entry_add_names (CacheEntry *self,
-                                    const uint64_t *offsets,
-                                    const ElfAnswers *names);
-bool sysprof_cache_entry_add_lines (CacheEntry *self,
-                                    const uint64_t *offsets,
-                                    const ElfLines *lines);
+bool
+sysprof_cache_entry_add (CacheEntry *self, const uint64_t *offsets, const ElfAnswers *answers);
 
 /* Copies the answers to the ascending `offsets` [n]; none may be missing. */
-void sysprof_cache_entry_get_names (const CacheEntry *self,
-                                    const uint64_t *offsets,
-                                    size_t n,
-                                    ElfAnswers *names);
-void sysprof_cache_entry_get_lines (const CacheEntry *self,
-                                    const uint64_t *offsets,
-                                    size_t n,
-                                    ElfLines *lines);
+void sysprof_cache_entry_get (const CacheEntry *self,
+                              const uint64_t *offsets,
+                              size_t n,
+                              ElfAnswers *answers);
 
 /* Serializes the entry for a file, in the byte order of this machine. */
 GByteArray *sysprof_cache_entry_pack (const CacheEntry *self);

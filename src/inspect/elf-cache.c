@@ -11,17 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How a part was passed to the child. The numbers are part of the cache's file format. */
-typedef enum
-{
-  PART_DEBUG = 1,
-  PART_SUPPLEMENT,
-} PartCall;
-
 /* A part that is in use. */
 typedef struct
 {
-  PartCall call;
+  ElfPartKind kind;
   guint number; /* index in the entry, if there is an entry */
   int envelope; /* owned; -1: no descriptor was available for it */
   struct stat info;
@@ -165,7 +158,7 @@ sysprof_elf_cache_open (ElfCache *self,
 /* `facts` are those of the file; they are updated with those of the part. */
 static ElfStatus
 hand_part (ElfCache *self,
-           PartCall call,
+           const ElfPart *part,
            int envelope,
            const struct stat *info,
            ElfFacts *facts)
@@ -174,9 +167,7 @@ hand_part (ElfCache *self,
     return ELF_SKIPPED;
   self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
                          info->st_dev != self->child_device;
-  return call == PART_DEBUG
-             ? sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info, facts)
-             : sysprof_elf_sandbox_add_supplement (&self->sandbox, envelope, info);
+  return sysprof_elf_sandbox_add_part (&self->sandbox, part, envelope, info, facts);
 }
 
 /* Passes everything to the child that it has not read yet. */
@@ -192,8 +183,9 @@ hand_over_telling (ElfCache *self, ElfFacts *facts)
     {
       const Part *part = &g_array_index (self->parts, Part, i);
 
-      self->is_in_child = part->envelope >= 0 && hand_part (self, part->call, part->envelope,
-                                                            &part->info, facts) == ELF_OK;
+      self->is_in_child =
+          part->envelope >= 0 && hand_part (self, &(ElfPart){ .kind = part->kind },
+                                            part->envelope, &part->info, facts) == ELF_OK;
       if (!self->is_in_child)
         self->failed = i;
     }
@@ -251,8 +243,8 @@ stop_remembering (ElfCache *self)
 
 /* --- parts --- */
 
-/* A result caused by a timeout or by an allocation failure may be different next time, so it is not
- * cached. */
+/* A result caused by a timeout or by an allocation failure may be different next time, so it is
+ * not cached. */
 static bool
 is_lasting (ElfStatus status)
 {
@@ -265,20 +257,20 @@ static uint32_t
 find_beside (const ElfCache *self)
 {
   for (guint i = 0; i < self->parts->len; i++)
-    if (g_array_index (self->parts, Part, i).call == PART_DEBUG)
+    if (g_array_index (self->parts, Part, i).kind == ELF_PART_DEBUG)
       return g_array_index (self->parts, Part, i).number + 1;
   return 0;
 }
 
 static CachedPart *
-find_part (const ElfCache *self, PartCall call, const FileIdentity *file, guint *number)
+find_part (const ElfCache *self, ElfPartKind kind, const FileIdentity *file, guint *number)
 {
   for (guint i = 0; self->entry != NULL && i < self->entry->parts->len; i++)
     {
       CachedPart *part = &g_array_index (self->entry->parts, CachedPart, i);
 
       *number = i;
-      if (part->call == call && part->beside == find_beside (self) &&
+      if (part->kind == kind && part->beside == find_beside (self) &&
           memcmp (&part->file, file, sizeof *file) == 0)
         return part;
     }
@@ -286,32 +278,32 @@ find_part (const ElfCache *self, PartCall call, const FileIdentity *file, guint 
 }
 
 static void
-use_part (ElfCache *self, PartCall call, guint number, int envelope, const struct stat *info)
+use_part (ElfCache *self, ElfPartKind kind, guint number, int envelope, const struct stat *info)
 {
-  Part part = { .call = call, .number = number, .envelope = envelope, .info = *info };
+  Part part = { .kind = kind, .number = number, .envelope = envelope, .info = *info };
 
   g_array_append_val (self->parts, part);
 }
 
 /* Does the same as the child, which drops the old parts even if adding the new one fails. */
 static void
-drop_parts (ElfCache *self, PartCall call)
+drop_parts (ElfCache *self, ElfPartKind kind)
 {
   for (guint i = self->parts->len; i-- > 0;)
-    if (call == PART_DEBUG || g_array_index (self->parts, Part, i).call == call)
+    if (kind == ELF_PART_DEBUG || g_array_index (self->parts, Part, i).kind == kind)
       g_array_remove_index (self->parts, i);
 }
 
 static void
 remember_part (ElfCache *self,
-               PartCall call,
+               ElfPartKind kind,
                const FileIdentity *file,
                ElfStatus status,
                const ElfFacts *facts,
                guint *number)
 {
   CachedPart part = {
-    .file = *file, .call = call, .status = status, .beside = find_beside (self), .facts = *facts
+    .file = *file, .kind = kind, .status = status, .beside = find_beside (self), .facts = *facts
   };
 
   if (self->entry->parts->len == CACHE_ENTRY_MOST_PARTS)
@@ -324,30 +316,40 @@ remember_part (ElfCache *self,
   self->has_changed = true;
 }
 
-static ElfStatus
-add_part (ElfCache *self, PartCall call, int envelope, const struct stat *info, ElfFacts *facts)
+ElfStatus
+sysprof_elf_cache_add_part (ElfCache *self,
+                            const ElfPart *part,
+                            int envelope,
+                            const struct stat *info,
+                            ElfFacts *facts)
 {
+  ElfPartKind kind = part->kind;
   FileIdentity file;
   CachedPart *known;
   ElfStatus status;
   guint number = 0;
 
+  /* Files with split units are requested by an answer of the child, so the child has the file
+   * already. */
+  if (kind == ELF_PART_PACKAGE || kind == ELF_PART_SPLIT)
+    return self->is_in_child ? hand_part (self, part, envelope, info, facts) : ELF_ABSENT;
   if (!sysprof_elf_cache_is_open (self))
     return ELF_ABSENT;
-  drop_parts (self, call);
+  drop_parts (self, kind);
   if (self->entry != NULL && !sysprof_file_identity_init (&file, info) &&
       !stop_remembering (self))
     return ELF_GIVEN_UP;
 
-  known = find_part (self, call, &file, &number);
+  known = find_part (self, kind, &file, &number);
   if (known != NULL && is_lasting ((ElfStatus) known->status) && !self->is_in_child)
     {
       int own = known->status == ELF_OK ? duplicate (envelope) : -1;
 
       if (own >= 0)
         {
-          use_part (self, call, number, own, info);
-          *facts = known->facts;
+          use_part (self, kind, number, own, info);
+          if (kind == ELF_PART_DEBUG)
+            *facts = known->facts;
         }
       if (own >= 0 || known->status != ELF_OK)
         return (ElfStatus) known->status;
@@ -355,62 +357,12 @@ add_part (ElfCache *self, PartCall call, int envelope, const struct stat *info, 
 
   if (!hand_over (self))
     return status_of_failed_hand_over (self);
-  status = hand_part (self, call, envelope, info, facts);
+  status = hand_part (self, part, envelope, info, facts);
   if (known == NULL && self->entry != NULL && is_lasting (status))
-    remember_part (self, call, &file, status, facts, &number);
+    remember_part (self, kind, &file, status, facts, &number);
   if (status == ELF_OK)
-    use_part (self, call, number, duplicate (envelope), info);
+    use_part (self, kind, number, duplicate (envelope), info);
   return status;
-}
-
-ElfStatus
-sysprof_elf_cache_add_debug (ElfCache *self,
-                             int envelope,
-                             const struct stat *info,
-                             ElfFacts *facts)
-{
-  return add_part (self, PART_DEBUG, envelope, info, facts);
-}
-
-ElfStatus
-sysprof_elf_cache_add_supplement (ElfCache *self, int envelope, const struct stat *info)
-{
-  ElfFacts facts = { 0 }; /* the part adds none */
-
-  return add_part (self, PART_SUPPLEMENT, envelope, info, &facts);
-}
-
-/* Files with split units are requested by an answer of the child, so the child has the file
- * already. */
-static void
-mix_child (ElfCache *self, const struct stat *info)
-{
-  self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
-                         info->st_dev != self->child_device;
-}
-
-ElfStatus
-sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info)
-{
-  if (!self->is_in_child)
-    return ELF_ABSENT;
-
-  if (!admit_file (self, info))
-    return ELF_SKIPPED;
-  mix_child (self, info);
-  return sysprof_elf_sandbox_add_package (&self->sandbox, envelope, info);
-}
-
-ElfStatus
-sysprof_elf_cache_add_split (ElfCache *self, int envelope, const struct stat *info, uint32_t i)
-{
-  if (!self->is_in_child)
-    return ELF_ABSENT;
-
-  if (!admit_file (self, info))
-    return ELF_SKIPPED;
-  mix_child (self, info);
-  return sysprof_elf_sandbox_add_split (&self->sandbox, envelope, info, i);
 }
 
 /* --- answers --- */
@@ -442,107 +394,67 @@ keep_to_parts (ElfCache *self)
     g_array_index (entry->parts, CachedPart, i).is_used = is_in_use (self, i);
 }
 
-/* Exactly one of `names` and `lines` is not NULL. */
-static ElfStatus
-ask (ElfCache *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
-{
-  return names != NULL ? sysprof_elf_sandbox_resolve (&self->sandbox, self->is_by_address,
-                                                      offsets, n, names)
-                       : sysprof_elf_sandbox_resolve_lines (&self->sandbox, self->is_by_address,
-                                                            offsets, n, lines);
-}
-
 /* Returns FALSE if there are too many answers, or if they depend on files that entries do not
  * list. */
 static bool
-learn (ElfCache *self, const uint64_t *offsets, const ElfAnswers *names, const ElfLines *lines)
+learn (ElfCache *self, const uint64_t *offsets, const ElfAnswers *answers)
 {
   self->has_changed = true;
-  if (names != NULL ? sysprof_cache_entry_add_names (self->entry, offsets, names)
-                    : lines->n_splits == 0 && !lines->is_over_limit &&
-                          sysprof_cache_entry_add_lines (self->entry, offsets, lines))
+  if (answers->n_splits == 0 && !answers->is_over_limit &&
+      sysprof_cache_entry_add (self->entry, offsets, answers))
     return true;
 
   g_clear_pointer (&self->entry, sysprof_cache_entry_free);
   return false;
 }
 
-static void
-recall (const ElfCache *self,
-        const uint64_t *offsets,
-        size_t n,
-        ElfAnswers *names,
-        ElfLines *lines)
-{
-  if (names != NULL)
-    sysprof_cache_entry_get_names (self->entry, offsets, n, names);
-  else
-    sysprof_cache_entry_get_lines (self->entry, offsets, n, lines);
-}
-
 static ElfStatus
-resolve (ElfCache *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
+resolve (ElfCache *self, const ElfQuery *query, ElfAnswers *answers)
 {
-  g_autofree uint64_t *missing = NULL;
-  ElfAnswers new_names = { 0 };
-  ElfLines new_lines = { 0 };
+  g_autofree uint64_t *missing = g_new (uint64_t, query->n + 1);
+  ElfQuery rest = *query;
+  ElfAnswers found = { 0 };
   ElfStatus status = ELF_OK;
-  size_t n_missing;
-
-  if (self->entry == NULL)
-    return hand_over (self) ? ask (self, offsets, n, names, lines)
-                            : status_of_failed_hand_over (self);
 
   keep_to_parts (self);
-  missing = g_new (uint64_t, n + 1);
-  n_missing = sysprof_cache_entry_find_missing (self->entry, offsets, n, missing);
-  if (n_missing > 0 && !hand_over (self))
+  rest.offsets = missing;
+  rest.n = sysprof_cache_entry_find_missing (self->entry, query->offsets, query->n, missing);
+  if (rest.n > 0 && !hand_over (self))
     return status_of_failed_hand_over (self);
-  if (n_missing == n && n > 0)
+  if (rest.n == query->n && rest.n > 0)
     {
-      status = ask (self, offsets, n, names, lines);
+      status = sysprof_elf_sandbox_resolve (&self->sandbox, query, answers);
       if (status == ELF_OK)
         /* the answers are valid even if they cannot be cached */
-        (void) learn (self, offsets, names, lines);
+        (void) learn (self, query->offsets, answers);
       return status;
     }
 
-  if (n_missing > 0)
-    status = ask (self, missing, n_missing, names != NULL ? &new_names : NULL, &new_lines);
-  if (status == ELF_OK && n_missing > 0 &&
-      !learn (self, missing, names != NULL ? &new_names : NULL, &new_lines))
-    status = ask (self, offsets, n, names, lines);
+  if (rest.n > 0)
+    status = sysprof_elf_sandbox_resolve (&self->sandbox, &rest, &found);
+  if (status == ELF_OK && rest.n > 0 && !learn (self, missing, &found))
+    status = sysprof_elf_sandbox_resolve (&self->sandbox, query, answers);
   else if (status == ELF_OK)
-    recall (self, offsets, n, names, lines);
-  sysprof_elf_answers_clear (&new_names);
-  sysprof_elf_lines_clear (&new_lines);
+    sysprof_cache_entry_get (self->entry, query->offsets, query->n, answers);
+  sysprof_elf_answers_clear (&found);
   return status;
 }
 
 ElfStatus
-sysprof_elf_cache_resolve (ElfCache *self,
-                           bool are_addresses,
-                           const uint64_t *offsets,
-                           size_t n,
-                           ElfAnswers *answers)
+sysprof_elf_cache_resolve (ElfCache *self, const ElfQuery *query, ElfAnswers *answers)
 {
-  if (are_addresses && !self->is_by_address)
-    return stop_remembering (self)
-               ? sysprof_elf_sandbox_resolve (&self->sandbox, true, offsets, n, answers)
-               : ELF_GIVEN_UP;
-  return resolve (self, offsets, n, answers, NULL);
-}
+  ElfQuery asked = *query;
 
-ElfStatus
-sysprof_elf_cache_resolve_lines (ElfCache *self,
-                                 bool are_addresses,
-                                 const uint64_t *offsets,
-                                 size_t n,
-                                 ElfLines *lines)
-{
-  if (are_addresses && !self->is_by_address)
-    return stop_remembering (self)
-               ? sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, offsets, n, lines)
-               : ELF_GIVEN_UP;
-  return resolve (self, offsets, n, NULL, lines);
+  if (query->are_addresses && !self->is_by_address)
+    {
+      if (!stop_remembering (self))
+        return ELF_GIVEN_UP;
+    }
+  else if (self->entry == NULL && !hand_over (self))
+    return status_of_failed_hand_over (self);
+
+  /* All requests to this cache are of one sort. */
+  asked.are_addresses = query->are_addresses || self->is_by_address;
+  return self->entry != NULL ? resolve (self, &asked, answers)
+                             : sysprof_elf_sandbox_resolve (&self->sandbox, &asked, answers);
 }

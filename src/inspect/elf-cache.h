@@ -47,27 +47,15 @@ ElfStatus sysprof_elf_cache_open (ElfCache *self,
                                   const struct stat *info,
                                   bool is_for_lines,
                                   ElfFacts *facts);
-ElfStatus sysprof_elf_cache_add_debug (ElfCache *self,
-                                       int envelope,
-                                       const struct stat *info,
-                                       ElfFacts *facts);
-ElfStatus
-sysprof_elf_cache_add_supplement (ElfCache *self, int envelope, const struct stat *info);
 /* Split units are not cached: once an answer is missing some, caching ends for this file. */
-ElfStatus sysprof_elf_cache_add_package (ElfCache *self, int envelope, const struct stat *info);
-ElfStatus
-sysprof_elf_cache_add_split (ElfCache *self, int envelope, const struct stat *info, uint32_t i);
+ElfStatus sysprof_elf_cache_add_part (ElfCache *self,
+                                      const ElfPart *part,
+                                      int envelope,
+                                      const struct stat *info,
+                                      ElfFacts *facts);
 /* Answers by address are only cached if `is_by_address` is set. */
-ElfStatus sysprof_elf_cache_resolve (ElfCache *self,
-                                     bool are_addresses,
-                                     const uint64_t *offsets,
-                                     size_t n,
-                                     ElfAnswers *answers);
-ElfStatus sysprof_elf_cache_resolve_lines (ElfCache *self,
-                                           bool are_addresses,
-                                           const uint64_t *offsets,
-                                           size_t n,
-                                           ElfLines *lines);
+ElfStatus
+sysprof_elf_cache_resolve (ElfCache *self, const ElfQuery *query, ElfAnswers *answers);
 
 /* Whether the file is untrusted, and the budget for such files is used up. */
 bool sysprof_elf_cache_is_over_budget (const ElfCache *self);

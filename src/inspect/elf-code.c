@@ -16,47 +16,13 @@
 
 _Static_assert(DISASM_MAX_SIZE <= ELF_MAX_INSTRUCTION, "an instruction fits");
 
-void
-sysprof_elf_instructions_clear (ElfInstructions *self)
-{
-  free (self->row);
-  free (self->text);
-  *self = (ElfInstructions){ 0 };
-}
-
-bool
-sysprof_elf_instructions_add_text (ElfInstructions *self,
-                                   size_t *capacity,
-                                   const char *text,
-                                   uint32_t *offset)
-{
-  size_t size = strlen (text) + 1;
-
-  if (size > ELF_MAX_CODE_TEXT - self->text_size)
-    return false;
-  if (size > *capacity - self->text_size)
-    {
-      size_t more = (self->text_size + size) * 2;
-      char *larger = realloc (self->text, more);
-
-      if (larger == NULL)
-        return false;
-      self->text = larger;
-      *capacity = more;
-    }
-  memcpy (self->text + self->text_size, text, size);
-  *offset = (uint32_t) self->text_size;
-  self->text_size += size;
-  return true;
-}
-
 typedef struct
 {
   ElfWorker *worker;
-  ElfInstructions *into;
-  size_t capacity; /* of into->row */
-  size_t text_capacity;
-  uint64_t start; /* link-time addresses of the current range */
+  const ElfQuery *query;
+  ElfAnswers *into;
+  size_t capacity; /* of into->instruction */
+  uint64_t start;  /* link-time addresses of the current range */
   uint64_t end;
   const ElfReferences *references; /* its unlinked references */
 } Builder;
@@ -95,7 +61,7 @@ append_target (const Builder *self, uint64_t target, char *text, size_t size)
   bool is_known = target != 0;
   ElfSymbol symbol;
 
-  target -= self->worker->shift;
+  target -= self->query->shift;
   if (is_known && !(target >= self->start && target < self->end) &&
       find_function (self->worker, target, &symbol))
     append_name (symbol.name, (int64_t) (target - symbol.start), text, size);
@@ -105,7 +71,7 @@ append_target (const Builder *self, uint64_t target, char *text, size_t size)
 static const ElfReference *
 find_reference (const Builder *self, const DisasmInstruction *instruction)
 {
-  uint64_t at = instruction->address - self->worker->shift;
+  uint64_t at = instruction->address - self->query->shift;
   size_t low = 0;
 
   for (size_t high = self->references->n; low < high;)
@@ -131,7 +97,7 @@ append_reference (const Builder *self,
                   char *text,
                   size_t size)
 {
-  uint64_t end = instruction->address - self->worker->shift + instruction->size;
+  uint64_t end = instruction->address - self->query->shift + instruction->size;
   uint64_t distance = (uint64_t) reference->addend;
   ElfSymbol symbol;
 
@@ -153,7 +119,7 @@ append_instruction (Builder *self,
                     uint64_t offset,
                     uint32_t range)
 {
-  ElfInstructions *into = self->into;
+  ElfAnswers *into = self->into;
   const ElfReference *reference = find_reference (self, instruction);
   char text[sizeof instruction->text + MOST_NAME + 32];
   ElfInstruction *row;
@@ -161,11 +127,11 @@ append_instruction (Builder *self,
   if (into->n == self->capacity)
     {
       size_t capacity = self->capacity * 2 + 256;
-      ElfInstruction *larger = realloc (into->row, capacity * sizeof *larger);
+      ElfInstruction *larger = realloc (into->instruction, capacity * sizeof *larger);
 
       if (larger == NULL)
         return false;
-      into->row = larger;
+      into->instruction = larger;
       self->capacity = capacity;
     }
   (void) snprintf (text, sizeof text, "%s", instruction->text);
@@ -174,12 +140,12 @@ append_instruction (Builder *self,
   else
     append_target (self, instruction->target, text, sizeof text);
 
-  row = &into->row[into->n];
+  row = &into->instruction[into->n];
   *row = (ElfInstruction){
     .offset = offset, .address = instruction->address, .range = range, .size = instruction->size
   };
   memcpy (row->bytes, instruction->bytes, instruction->size);
-  if (!sysprof_elf_instructions_add_text (into, &self->text_capacity, text, &row->text))
+  if (!sysprof_elf_answers_add_text (into, text, &row->text))
     return false;
   into->n++;
   return true;
@@ -200,6 +166,7 @@ cut_at_symbol (const ElfWorker *worker, uint64_t start, uint64_t *end)
 /* Likewise, for a range that is given as link-time addresses plus `shift`. */
 static bool
 find_shifted_code (const ElfWorker *worker,
+                   const ElfQuery *query,
                    const ElfCodeRange *range,
                    const ElfCode *code,
                    size_t n_code,
@@ -208,7 +175,7 @@ find_shifted_code (const ElfWorker *worker,
 {
   uint64_t size = range->end - range->start;
 
-  *start = range->start - worker->shift;
+  *start = range->start - query->shift;
   for (size_t i = 0; i < n_code; i++)
     if (range->end > range->start && *start >= code[i].start && *start < code[i].end)
       {
@@ -222,6 +189,7 @@ find_shifted_code (const ElfWorker *worker,
 /* Translates a range to link-time addresses, and limits it to one executable segment. */
 static bool
 find_code (const ElfWorker *worker,
+           const ElfQuery *query,
            const ElfCodeRange *range,
            const ElfCode *code,
            size_t n_code,
@@ -279,7 +247,7 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
       .is_64 = sysprof_elf_image_is_64 (image),
       .is_big_endian =
           sysprof_elf_image_is_swapped (image) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-      .address = self->start + self->worker->shift,
+      .address = self->start + self->query->shift,
       .bytes = bytes,
       .size = (size_t) (self->end - self->start),
   });
@@ -288,7 +256,7 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
   while (status == ELF_OK && self->into->n < ELF_MAX_INSTRUCTIONS &&
          sysprof_disassembler_next (disassembler, &instruction))
     if (!append_instruction (self, &instruction,
-                             offset + (instruction.address - self->worker->shift - self->start),
+                             offset + (instruction.address - self->query->shift - self->start),
                              range))
       status = ELF_NO_MEMORY;
 
@@ -300,20 +268,18 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
 
 ElfStatus
 sysprof_elf_worker_disassemble (ElfWorker *self,
-                                const ElfCodeRange *ranges,
-                                size_t n,
-                                ElfInstructions *instructions)
+                                const ElfQuery *query,
+                                ElfAnswers *instructions)
 {
-  Builder builder = { .worker = self, .into = instructions };
+  Builder builder = { .worker = self, .query = query, .into = instructions };
   ElfCode code[MOST_CODE];
   ElfStatus status = ELF_OK;
   size_t n_code;
   uint32_t empty;
 
-  *instructions = (ElfInstructions){ 0 };
   if (self->image == NULL)
     return ELF_ABSENT;
-  if (!sysprof_elf_instructions_add_text (instructions, &builder.text_capacity, "", &empty))
+  if (!sysprof_elf_answers_add_text (instructions, "", &empty))
     return ELF_NO_MEMORY;
 
   /* A file that was opened for its lines has no symbols loaded yet. */
@@ -323,12 +289,12 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
     (void) sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
 
   n_code = sysprof_elf_image_code (self->image, code, MOST_CODE);
-  for (size_t i = 0; i < n && status == ELF_OK; i++)
+  for (size_t i = 0; i < query->n && status == ELF_OK; i++)
     {
       uint64_t start;
 
-      if (!(self->takes_addresses ? find_shifted_code : find_code) (
-              self, &ranges[i], code, n_code, &start, &builder.end))
+      if (!(query->are_addresses ? find_shifted_code : find_code) (
+              self, query, &query->ranges[i], code, n_code, &start, &builder.end))
         continue;
       builder.start = start;
       if (builder.end - start > ELF_MAX_CODE)
@@ -338,13 +304,11 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
           {
             status =
                 disassemble (&builder,
-                             self->takes_addresses ? start + self->shift
-                                                   : code[j].offset + (start - code[j].start),
+                             query->are_addresses ? start + query->shift
+                                                  : code[j].offset + (start - code[j].start),
                              (uint32_t) i);
             break;
           }
     }
-  if (status != ELF_OK)
-    sysprof_elf_instructions_clear (instructions);
   return status;
 }

@@ -11,16 +11,6 @@
 
 #define N_KNOWN_NAMES 0x4000
 
-void
-sysprof_elf_lines_clear (ElfLines *self)
-{
-  free (self->row);
-  free (self->frame);
-  free (self->split);
-  free (self->text);
-  *self = (ElfLines){ 0 };
-}
-
 /* --- addresses --- */
 
 typedef struct
@@ -40,17 +30,18 @@ compare_asked (const void *a, const void *b)
 /* Sorts the addresses: they do not ascend with the offsets if the file orders its segments
  * differently than memory does. */
 static size_t
-find_addresses (const ElfWorker *self, const uint64_t *offsets, size_t n, Asked *asked)
+find_addresses (const ElfWorker *self, const ElfQuery *query, Asked *asked)
 {
   size_t n_asked = 0;
   bool is_sorted = true;
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < query->n; i++)
     {
       Asked *next = &asked[n_asked];
 
       next->offset = (uint32_t) i;
-      if (sysprof_elf_worker_find_address (self, offsets[i], &next->address) != ELF_OK)
+      if (sysprof_elf_worker_find_address (self, query, query->offsets[i], &next->address) !=
+          ELF_OK)
         continue;
       is_sorted = is_sorted && (n_asked == 0 || next[-1].address <= next->address);
       n_asked++;
@@ -70,8 +61,7 @@ typedef struct
 
 typedef struct
 {
-  ElfLines *lines;
-  size_t capacity; /* of lines->text */
+  ElfAnswers *lines;
   KnownName known[N_KNOWN_NAMES];
 } Builder;
 
@@ -80,34 +70,18 @@ typedef struct
 static uint32_t
 demangle (Builder *self, uint32_t name)
 {
-  ElfLines *lines = self->lines;
+  ElfAnswers *lines = self->lines;
   KnownName *known = &self->known[name % N_KNOWN_NAMES];
   char *demangled;
-  size_t size;
 
   if (known->name == name)
     return known->demangled;
 
   *known = (KnownName){ name, 0 };
   demangled = sysprof_elf_demangle (lines->text + name);
-  size = demangled != NULL ? strlen (demangled) + 1 : 0;
-  if (size > self->capacity - lines->text_size && size <= DWARF_MAX_TEXT - lines->text_size)
-    {
-      size_t capacity = (lines->text_size + size) * 2;
-      char *larger = realloc (lines->text, capacity);
-
-      if (larger != NULL)
-        {
-          lines->text = larger;
-          self->capacity = capacity;
-        }
-    }
-  if (size > 1 && size <= self->capacity - lines->text_size)
-    {
-      memcpy (lines->text + lines->text_size, demangled, size);
-      known->demangled = (uint32_t) lines->text_size;
-      lines->text_size += size;
-    }
+  if (demangled != NULL && demangled[0] != '\0')
+    /* without room, the name stays mangled */
+    (void) sysprof_elf_answers_add_text (lines, demangled, &known->demangled);
   free (demangled);
   return known->demangled;
 }
@@ -117,7 +91,7 @@ demangle (Builder *self, uint32_t name)
 static void
 take_row (Builder *self, const DwarfAnswers *answers, const DwarfRow *from, ElfLineRow *row)
 {
-  ElfLines *lines = self->lines;
+  ElfAnswers *lines = self->lines;
 
   row->first = (uint32_t) lines->n_frames;
   if (from->n > ELF_MAX_LINE_FRAMES - lines->n_frames)
@@ -145,30 +119,29 @@ take_row (Builder *self, const DwarfAnswers *answers, const DwarfRow *from, ElfL
 }
 
 static ElfStatus
-take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lines)
+take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfAnswers *lines)
 {
   Builder *builder = calloc (1, sizeof *builder);
 
-  lines->row = calloc (n + 1, sizeof (ElfLineRow));
+  lines->line = calloc (n + 1, sizeof (ElfLineRow));
   lines->split = calloc (answers->n_splits + 1, sizeof (ElfSplit));
   lines->frame = calloc (
       (answers->n_frames < ELF_MAX_LINE_FRAMES ? answers->n_frames : ELF_MAX_LINE_FRAMES) + 1,
       sizeof (ElfLineFrame));
-  if (builder == NULL || lines->row == NULL || lines->split == NULL || lines->frame == NULL)
+  if (builder == NULL || lines->line == NULL || lines->split == NULL || lines->frame == NULL)
     {
       free (builder);
-      sysprof_elf_lines_clear (lines);
       return ELF_NO_MEMORY;
     }
 
   lines->n = n;
   lines->is_over_limit = answers->is_over_limit;
   lines->text = answers->text;
-  lines->text_size = builder->capacity = answers->text_size;
+  lines->text_size = lines->text_capacity = answers->text_size;
   answers->text = NULL;
   builder->lines = lines;
   for (size_t i = 0; i < answers->n; i++)
-    take_row (builder, answers, &answers->row[i], &lines->row[asked[i].offset]);
+    take_row (builder, answers, &answers->row[i], &lines->line[asked[i].offset]);
   free (builder);
   for (size_t i = 0; i < answers->n_splits && i < ELF_MAX_SPLITS; i++)
     {
@@ -185,7 +158,7 @@ take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lin
 
 /* Returns the entry of the answer for a missing file, or NULL. */
 static ElfSplit *
-find_lacking (ElfLines *lines, const ElfSplitFile *split)
+find_lacking (ElfAnswers *lines, const ElfSplitFile *split)
 {
   for (size_t i = 0; i < lines->n_splits; i++)
     if (strcmp (lines->text + lines->split[i].name, split->name) == 0 &&
@@ -197,7 +170,7 @@ find_lacking (ElfLines *lines, const ElfSplitFile *split)
 /* Keeps the received files that were useful, and replaces the others by those that this answer
  * is missing. */
 static ElfStatus
-expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
+expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfAnswers *lines)
 {
   ElfSplitFile *larger;
   size_t n = 0;
@@ -266,7 +239,7 @@ open_split (void *closure, const char *directory, const char *name)
 }
 
 static ElfStatus
-resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfLines *lines)
+resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfAnswers *lines)
 {
   uint64_t *addresses = calloc (n_asked + 1, sizeof *addresses);
   DwarfAnswers answers = { 0 };
@@ -284,10 +257,7 @@ resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfLines
   if (status == ELF_OK)
     status = expect_splits (self, &answers, lines);
   if (status != ELF_OK)
-    {
-      sysprof_elf_lines_clear (lines);
-      sysprof_elf_worker_close_dwarf (self);
-    }
+    sysprof_elf_worker_close_dwarf (self);
   sysprof_dwarf_answers_clear (&answers);
   free (addresses);
   return status;
@@ -308,24 +278,20 @@ open_dwarf (ElfWorker *self)
 }
 
 ElfStatus
-sysprof_elf_worker_resolve_lines (ElfWorker *self,
-                                  const uint64_t *offsets,
-                                  size_t n,
-                                  ElfLines *lines)
+sysprof_elf_worker_resolve_lines (ElfWorker *self, const ElfQuery *query, ElfAnswers *lines)
 {
-  Asked *asked = calloc (n + 1, sizeof *asked);
+  Asked *asked = calloc (query->n + 1, sizeof *asked);
   ElfStatus status;
 
-  *lines = (ElfLines){ 0 };
   if (asked == NULL)
     status = ELF_NO_MEMORY;
-  else if (self->image == NULL || n >= UINT32_MAX)
+  else if (self->image == NULL || query->n >= UINT32_MAX)
     status = ELF_ABSENT;
   else
     status = open_dwarf (self);
 
   if (status == ELF_OK)
-    status = resolve (self, asked, find_addresses (self, offsets, n, asked), n, lines);
+    status = resolve (self, asked, find_addresses (self, query, asked), query->n, lines);
   free (asked);
   return status;
 }

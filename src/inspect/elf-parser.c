@@ -155,82 +155,51 @@ judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *p
   return ELF_GIVEN_UP;
 }
 
-ElfStatus
-sysprof_elf_parser_add_debug (ElfParser *self,
-                              int envelope,
-                              const struct stat *info,
-                              int root,
-                              const char *path)
+static void
+use_part (ElfParser *self,
+          ElfPartKind kind,
+          const struct stat *info,
+          int root,
+          const char *path)
 {
-  ElfStatus status;
-
-  if (!may_add (self, info, path))
-    return ELF_GIVEN_UP;
-  status = sysprof_elf_cache_add_debug (&self->elf, envelope, info, &self->facts);
-  self->has_debug = status == ELF_OK;
-  if (status == ELF_OK)
+  switch (kind)
     {
+    case ELF_PART_DEBUG:
       self->debug_file = *info;
       set_place (self, root, path);
-    }
-  return judge (self, status, info, path);
-}
-
-ElfStatus
-sysprof_elf_parser_add_supplement (ElfParser *self,
-                                   int envelope,
-                                   const struct stat *info,
-                                   const char *path)
-{
-  ElfStatus status;
-
-  if (!may_add (self, info, path))
-    return ELF_GIVEN_UP;
-  status = sysprof_elf_cache_add_supplement (&self->elf, envelope, info);
-  if (status == ELF_OK)
-    {
+      break;
+    case ELF_PART_SUPPLEMENT:
       g_free (self->supplement_path);
       self->supplement_path = g_strdup (path);
-    }
-  return judge (self, status, info, path);
-}
-
-/* `status` is the result of adding the part. */
-static ElfStatus
-note_split (ElfParser *self, ElfStatus status, const struct stat *info, const char *path)
-{
-  if (status == ELF_OK)
-    {
+      break;
+    case ELF_PART_PACKAGE:
+    case ELF_PART_SPLIT:
       self->split_file = *info;
       g_free (self->split_path);
       self->split_path = g_strdup (path);
+      break;
     }
+}
+
+ElfStatus
+sysprof_elf_parser_add_part (ElfParser *self,
+                             const ElfPart *part,
+                             int envelope,
+                             const struct stat *info,
+                             int root,
+                             const char *path)
+{
+  bool is_split = part->kind == ELF_PART_PACKAGE || part->kind == ELF_PART_SPLIT;
+  ElfStatus status;
+
+  if ((is_split && self->has_started_again) || !may_add (self, info, path))
+    return ELF_GIVEN_UP;
+  status = sysprof_elf_cache_add_part (&self->elf, part, envelope, info, &self->facts);
+  if (part->kind == ELF_PART_DEBUG)
+    self->has_debug = status == ELF_OK;
+  if (status == ELF_OK)
+    use_part (self, part->kind, info, root, path);
   return judge (self, status, info, path);
-}
-
-ElfStatus
-sysprof_elf_parser_add_package (ElfParser *self,
-                                int envelope,
-                                const struct stat *info,
-                                const char *path)
-{
-  if (self->has_started_again || !may_add (self, info, path))
-    return ELF_GIVEN_UP;
-  return note_split (self, sysprof_elf_cache_add_package (&self->elf, envelope, info), info,
-                     path);
-}
-
-ElfStatus
-sysprof_elf_parser_add_split (ElfParser *self,
-                              int envelope,
-                              const struct stat *info,
-                              const char *path,
-                              uint32_t i)
-{
-  if (self->has_started_again || !may_add (self, info, path))
-    return ELF_GIVEN_UP;
-  return note_split (self, sysprof_elf_cache_add_split (&self->elf, envelope, info, i), info,
-                     path);
 }
 
 ElfStatus

@@ -53,27 +53,13 @@ ElfStatus sysprof_elf_parser_open (ElfParser *self,
 /* Whether this is the open file, which is then not parsed again. */
 bool sysprof_elf_parser_has_open (const ElfParser *self, const struct stat *info);
 
-/* Likewise, for the debug file of the open file. */
-ElfStatus sysprof_elf_parser_add_debug (ElfParser *self,
-                                        int envelope,
-                                        const struct stat *info,
-                                        int root,
-                                        const char *path);
-
-/* Likewise, for the further parts of its debug information. */
-ElfStatus sysprof_elf_parser_add_supplement (ElfParser *self,
-                                             int envelope,
-                                             const struct stat *info,
-                                             const char *path);
-ElfStatus sysprof_elf_parser_add_package (ElfParser *self,
-                                          int envelope,
-                                          const struct stat *info,
-                                          const char *path);
-ElfStatus sysprof_elf_parser_add_split (ElfParser *self,
-                                        int envelope,
-                                        const struct stat *info,
-                                        const char *path,
-                                        uint32_t i);
+/* Likewise, for a further part of its debug information. `root` counts for a debug file. */
+ElfStatus sysprof_elf_parser_add_part (ElfParser *self,
+                                       const ElfPart *part,
+                                       int envelope,
+                                       const struct stat *info,
+                                       int root,
+                                       const char *path);
 
 /* Handles a failure to open one of these files, and returns a status for errno. If a file
  * system does not respond, one file is blamed for all that may be on it. */

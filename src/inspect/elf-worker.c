@@ -9,19 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_TEXT (UINT32_C (256) << 20) /* bytes of names per file */
 /* the section that distinguishes a kernel from its modules */
 #define KERNEL_SECTION "__ksymtab"
 #define KERNEL_LABEL   "_text"
 #define MOST_SECTIONS  256 /* limit on the sections with code */
-
-void
-sysprof_elf_answers_clear (ElfAnswers *self)
-{
-  free (self->row);
-  free (self->text);
-  *self = (ElfAnswers){ 0 };
-}
 
 static void
 close_fd (int *fd)
@@ -219,8 +210,8 @@ belongs_to_file (const ElfWorker *self, ElfImage *debug_image, int fd)
          crc == facts->link_crc;
 }
 
-ElfStatus
-sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts)
+static ElfStatus
+add_debug (ElfWorker *self, int fd)
 {
   ElfStatus status;
 
@@ -248,7 +239,6 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts)
     }
 
   note_alt_link (&self->facts, self->debug_image);
-  *facts = self->facts;
   return ELF_OK;
 }
 
@@ -263,8 +253,8 @@ is_supplement (const ElfFacts *facts, ElfImage *image)
          memcmp (id, facts->alt_id, size) == 0;
 }
 
-ElfStatus
-sysprof_elf_worker_add_supplement (ElfWorker *self, int fd)
+static ElfStatus
+add_supplement (ElfWorker *self, int fd)
 {
   ElfStatus status;
 
@@ -301,8 +291,8 @@ is_package (const ElfWorker *self, ElfImage *image)
   return is_one;
 }
 
-ElfStatus
-sysprof_elf_worker_add_package (ElfWorker *self, int fd)
+static ElfStatus
+add_package (ElfWorker *self, int fd)
 {
   ElfStatus status;
 
@@ -325,8 +315,8 @@ sysprof_elf_worker_add_package (ElfWorker *self, int fd)
   return status;
 }
 
-ElfStatus
-sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i)
+static ElfStatus
+add_split (ElfWorker *self, int fd, size_t i)
 {
   ElfSplitFile *split = self->split + self->n_given_splits + i;
   ElfImage *image = NULL;
@@ -353,38 +343,32 @@ sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i)
   return status;
 }
 
-/* --- resolving --- */
-
-typedef struct
+ElfStatus
+sysprof_elf_worker_add_part (ElfWorker *self, const ElfPart *part, int fd, ElfFacts *facts)
 {
-  ElfAnswers *answers;
-  size_t capacity; /* of answers->text */
-} Builder;
+  ElfStatus status = ELF_ABSENT;
 
-static bool
-append_text (Builder *self, const char *text, uint32_t *offset)
-{
-  ElfAnswers *answers = self->answers;
-  size_t size = strlen (text) + 1;
-
-  if (size > MOST_TEXT - answers->text_size)
-    return false;
-  if (size > self->capacity - answers->text_size)
+  switch (part->kind)
     {
-      size_t capacity = (answers->text_size + size) * 2;
-      char *larger = realloc (answers->text, capacity);
-
-      if (larger == NULL)
-        return false;
-      answers->text = larger;
-      self->capacity = capacity;
+    case ELF_PART_DEBUG:
+      status = add_debug (self, fd);
+      break;
+    case ELF_PART_SUPPLEMENT:
+      status = add_supplement (self, fd);
+      break;
+    case ELF_PART_PACKAGE:
+      status = add_package (self, fd);
+      break;
+    case ELF_PART_SPLIT:
+      status = add_split (self, fd, part->split);
+      break;
     }
-
-  memcpy (answers->text + answers->text_size, text, size);
-  *offset = (uint32_t) answers->text_size;
-  answers->text_size += size;
-  return true;
+  if (status == ELF_OK)
+    *facts = self->facts;
+  return status;
 }
+
+/* --- resolving --- */
 
 static bool
 find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol)
@@ -396,7 +380,7 @@ find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol)
 }
 
 static bool
-name_answer (Builder *builder,
+name_answer (ElfAnswers *answers,
              const ElfSymbol *symbol,
              const ElfAnswer *last,
              ElfAnswer *answer)
@@ -416,8 +400,9 @@ name_answer (Builder *builder,
     }
 
   demangled = sysprof_elf_demangle (symbol->name);
-  if (!append_text (builder, symbol->name, &answer->name) ||
-      (demangled != NULL && !append_text (builder, demangled, &answer->demangled)))
+  if (!sysprof_elf_answers_add_text (answers, symbol->name, &answer->name) ||
+      (demangled != NULL &&
+       !sysprof_elf_answers_add_text (answers, demangled, &answer->demangled)))
     is_kept = false;
   free (demangled);
   return is_kept;
@@ -435,44 +420,55 @@ describe_nameless (const ElfWorker *self, ElfAnswer *answer)
 }
 
 ElfStatus
-sysprof_elf_worker_find_address (const ElfWorker *self, uint64_t place, uint64_t *address)
+sysprof_elf_worker_find_address (const ElfWorker *self,
+                                 const ElfQuery *query,
+                                 uint64_t place,
+                                 uint64_t *address)
 {
-  if (!self->takes_addresses)
+  if (!query->are_addresses)
     return sysprof_elf_image_address_of_offset (self->image, place, address);
 
   *address = place;
   return ELF_OK;
 }
 
-ElfStatus
-sysprof_elf_worker_resolve (ElfWorker *self,
-                            const uint64_t *offsets,
-                            size_t n,
-                            ElfAnswers *answers)
+static ElfStatus
+resolve_symbols (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
 {
-  Builder builder = { .answers = answers };
   uint32_t empty;
 
-  *answers = (ElfAnswers){ .row = calloc (n + 1, sizeof (ElfAnswer)), .n = n };
-  if (answers->row == NULL || !append_text (&builder, "", &empty) || self->image == NULL)
-    goto failed;
+  answers->symbol = calloc (query->n + 1, sizeof (ElfAnswer));
+  answers->n = query->n;
+  if (answers->symbol == NULL || !sysprof_elf_answers_add_text (answers, "", &empty) ||
+      self->image == NULL)
+    return ELF_NO_MEMORY;
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < query->n; i++)
     {
-      ElfAnswer *answer = &answers->row[i];
+      ElfAnswer *answer = &answers->symbol[i];
       ElfSymbol symbol;
 
-      if (sysprof_elf_worker_find_address (self, offsets[i], &answer->link_address) != ELF_OK)
+      if (sysprof_elf_worker_find_address (self, query, query->offsets[i],
+                                           &answer->link_address) != ELF_OK)
         continue;
       if (!find_symbol (self, answer->link_address, &symbol))
         describe_nameless (self, answer);
-      else if (!name_answer (&builder, &symbol, i > 0 ? answer - 1 : NULL, answer))
-        goto failed;
+      else if (!name_answer (answers, &symbol, i > 0 ? answer - 1 : NULL, answer))
+        return ELF_NO_MEMORY;
     }
-
   return ELF_OK;
+}
 
-failed:
-  sysprof_elf_answers_clear (answers);
-  return ELF_NO_MEMORY;
+ElfStatus
+sysprof_elf_worker_resolve (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
+{
+  ElfStatus status;
+
+  *answers = (ElfAnswers){ 0 };
+  status = (query->kind == ELF_LINES  ? sysprof_elf_worker_resolve_lines
+            : query->kind == ELF_CODE ? sysprof_elf_worker_disassemble
+                                      : resolve_symbols) (self, query, answers);
+  if (status != ELF_OK)
+    sysprof_elf_answers_clear (answers);
+  return status;
 }

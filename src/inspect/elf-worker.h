@@ -55,21 +55,11 @@ typedef struct
   uint8_t padding[7];
 } ElfAnswer;
 
-typedef struct
-{
-  ElfAnswer *row; /* [n] one per requested offset */
-  size_t n;
-  char *text; /* [text_size] the first and the last byte are NUL */
-  size_t text_size;
-} ElfAnswers;
-
-void sysprof_elf_answers_clear (ElfAnswers *self);
-
 /* One function of an inline chain: the innermost function at an address, or one of its
  * callers. */
 typedef struct
 {
-  /* offsets into ElfLines.text. Inlined functions always have a name, others never */
+  /* offsets into ElfAnswers.text. Inlined functions always have a name, others never */
   uint32_t name;
   uint32_t demangled; /* 0 = same as `name` */
   uint32_t file;      /* path at compile time; 0 = unknown */
@@ -95,28 +85,13 @@ typedef struct
 /* A file of the debug information that is missing, or is from another build. */
 typedef struct
 {
-  uint32_t directory; /* offsets into ElfLines.text; 0 = unknown */
+  uint32_t directory; /* offsets into ElfAnswers.text; 0 = unknown */
   uint32_t name;      /* path, relative to the directory if it is not absolute; never 0 */
   uint8_t is_other;
   uint8_t padding[3];
 } ElfSplit;
 
 #define ELF_MAX_SPLITS 512 /* of one file; each is a descriptor */
-
-typedef struct
-{
-  ElfLineRow *row; /* [n] one per requested offset */
-  size_t n;
-  ElfLineFrame *frame; /* [n_frames] */
-  size_t n_frames;
-  ElfSplit *split; /* [n_splits] */
-  size_t n_splits;
-  char *text; /* [text_size] the first and the last byte are NUL */
-  size_t text_size;
-  bool is_over_limit; /* some answers are incomplete because of a limit */
-} ElfLines;
-
-void sysprof_elf_lines_clear (ElfLines *self);
 
 /* A file with split units, as named at compile time. */
 typedef struct
@@ -142,31 +117,86 @@ typedef struct
   uint64_t offset;  /* in the file */
   uint64_t address; /* link-time */
   uint32_t range;   /* index of the range that contains it */
-  uint32_t text;    /* offset into ElfInstructions.text */
+  uint32_t text;    /* offset into ElfAnswers.text */
   uint8_t bytes[ELF_MAX_INSTRUCTION];
   uint8_t size;
   uint8_t padding[7];
 } ElfInstruction;
 
 #define ELF_MAX_CODE         (UINT64_C (1) << 20) /* bytes of one range; the rest is omitted */
-#define ELF_MAX_CODE_TEXT    (UINT32_C (256) << 20) /* bytes of texts of one call */
+#define ELF_MAX_TEXT         (UINT32_C (256) << 20) /* bytes of texts of one answer */
 #define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20)   /* likewise */
+
+/* A query requests one kind of rows. */
+typedef enum
+{
+  ELF_SYMBOLS,
+  ELF_LINES, /* lines and inlined functions. ELF_ABSENT: there is no debug information */
+  /* instructions of the file itself; a range without code has none. ELF_UNSUPPORTED: the
+   * instruction set is not supported. The caller loads the disassembler first
+   * (disasm/disasm.h) */
+  ELF_CODE,
+} ElfKind;
 
 typedef struct
 {
-  ElfInstruction *row; /* [n] sorted by range and offset */
+  ElfKind kind;
+  bool are_addresses; /* link-time addresses instead of offsets in the file */
+  /* ELF_CODE, if they are addresses: where the code ran, which is link-time addresses plus this
+   * (modulo 2^64). No end may be 0. The offsets of the instructions are such addresses, too. */
+  uint64_t shift;
+  union
+  {
+    const uint64_t *offsets;    /* [n] ascending */
+    const ElfCodeRange *ranges; /* [n] ELF_CODE */
+  };
   size_t n;
+} ElfQuery;
+
+typedef struct
+{
+  union
+  {
+    void *rows;
+    ElfAnswer *symbol;           /* [n] one per offset */
+    ElfLineRow *line;            /* [n] one per offset */
+    ElfInstruction *instruction; /* [n] sorted by range and offset */
+  };
+  size_t n;
+  ElfLineFrame *frame; /* [n_frames] */
+  size_t n_frames;
+  ElfSplit *split; /* [n_splits] */
+  size_t n_splits;
   char *text; /* [text_size] the first and the last byte are NUL */
   size_t text_size;
-} ElfInstructions;
+  size_t text_capacity; /* while texts are added */
+  bool is_over_limit;   /* some answers are incomplete because of a limit */
+} ElfAnswers;
 
-void sysprof_elf_instructions_clear (ElfInstructions *self);
-/* Adds a text and returns its offset. `*capacity` is the allocated size in bytes. Returns FALSE
- * if there is no room. */
-bool sysprof_elf_instructions_add_text (ElfInstructions *self,
-                                        size_t *capacity,
-                                        const char *text,
-                                        uint32_t *offset);
+void sysprof_elf_answers_clear (ElfAnswers *self);
+/* Adds a text and returns its offset. FALSE if there is no room. */
+bool sysprof_elf_answers_add_text (ElfAnswers *self, const char *text, uint32_t *offset);
+/* Whether answers from any source are well-formed: as many as requested, offsets inside the
+ * text. */
+bool sysprof_elf_answers_are_sound (const ElfQuery *query, const ElfAnswers *answers);
+bool sysprof_elf_facts_are_sound (const ElfFacts *facts);
+size_t sysprof_elf_row_size (ElfKind kind);
+
+/* Further files with debug information. The first two numbers are part of the format of the
+ * cache. */
+typedef enum
+{
+  ELF_PART_DEBUG = 1,
+  ELF_PART_SUPPLEMENT, /* that the facts name */
+  ELF_PART_PACKAGE,    /* of split units (.dwp) */
+  ELF_PART_SPLIT,      /* a file with the missing split unit `split` */
+} ElfPartKind;
+
+typedef struct
+{
+  ElfPartKind kind;
+  uint32_t split; /* index in the last answers */
+} ElfPart;
 
 typedef struct
 {
@@ -189,10 +219,6 @@ typedef struct
   ElfSymbols *debug_symbols;
   ElfFacts facts;
   bool is_for_lines;
-  bool takes_addresses; /* requests contain link-time addresses instead of offsets */
-  /* for code, if `takes_addresses`: addresses in requests and answers are link-time addresses
-   * plus this */
-  uint64_t shift;
 } ElfWorker;
 
 #define ELF_WORKER_INIT                                             \
@@ -206,42 +232,24 @@ ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, E
 
 /* Takes ownership of the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT:
  * it has no usable content. It is only used if the result is ELF_OK. `facts` are then those of
- * the file, with the supplement of the debug file. */
-ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts);
-
-/* Likewise, for the supplement that the facts name. */
-ElfStatus sysprof_elf_worker_add_supplement (ElfWorker *self, int fd);
-
-/* Likewise, for a package of split units (.dwp), and for the file with missing split unit `i`.
- * The last answer of sysprof_elf_worker_resolve_lines() lists the missing units. The next
- * answer uses what was added. */
-ElfStatus sysprof_elf_worker_add_package (ElfWorker *self, int fd);
-ElfStatus sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i);
+ * the file, with the supplement of a debug file. Split units may be added that the last answer
+ * for ELF_LINES lists as missing. The next answer uses what was added. */
+ElfStatus
+sysprof_elf_worker_add_part (ElfWorker *self, const ElfPart *part, int fd, ElfFacts *facts);
 
 /* Returns the link-time address of a requested address or offset. */
+ElfStatus sysprof_elf_worker_find_address (const ElfWorker *self,
+                                           const ElfQuery *query,
+                                           uint64_t place,
+                                           uint64_t *address);
+
 ElfStatus
-sysprof_elf_worker_find_address (const ElfWorker *self, uint64_t place, uint64_t *address);
-
-/* `offsets` are file offsets, ascending. */
-ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,
-                                      const uint64_t *offsets,
-                                      size_t n,
-                                      ElfAnswers *answers);
-
-/* Likewise, for lines and inlined functions (elf-lines.c). ELF_ABSENT: there is no debug
- * information. */
-ElfStatus sysprof_elf_worker_resolve_lines (ElfWorker *self,
-                                            const uint64_t *offsets,
-                                            size_t n,
-                                            ElfLines *lines);
-
-/* Disassembles code of the file itself (elf-code.c); a range without code has no instructions.
- * ELF_UNSUPPORTED: the instruction set is not supported. The caller loads the disassembler
- * first (disasm/disasm.h). */
-ElfStatus sysprof_elf_worker_disassemble (ElfWorker *self,
-                                          const ElfCodeRange *ranges,
-                                          size_t n,
-                                          ElfInstructions *instructions);
+sysprof_elf_worker_resolve (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers);
+/* The same for one kind each (elf-lines.c, elf-code.c), with empty answers. */
+ElfStatus
+sysprof_elf_worker_resolve_lines (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers);
+ElfStatus
+sysprof_elf_worker_disassemble (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers);
 
 /* Frees the Dwarf, whose decompressed data is kept between answers. Call this before images are
  * closed. */

@@ -34,7 +34,7 @@ typedef enum
 void
 sysprof_jit_instructions_clear (JitInstructions *self)
 {
-  sysprof_elf_instructions_clear (&self->code);
+  sysprof_elf_answers_clear (&self->code);
   free (self->place);
   self->place = NULL;
 }
@@ -47,14 +47,12 @@ typedef struct
   JitDumpFacts facts;
   JitInstructions into;
   size_t capacity;
-  size_t text_capacity;
 } Reader;
 
 static bool
 append_text (Reader *self, const char *text, uint32_t *offset)
 {
-  return sysprof_elf_instructions_add_text (&self->into.code, &self->text_capacity, text,
-                                            offset);
+  return sysprof_elf_answers_add_text (&self->into.code, text, offset);
 }
 
 static bool
@@ -67,10 +65,10 @@ make_room (Reader *self)
 
   if (into->code.n < self->capacity)
     return true;
-  rows = realloc (into->code.row, capacity * sizeof *rows);
+  rows = realloc (into->code.instruction, capacity * sizeof *rows);
   if (rows == NULL)
     return false;
-  into->code.row = rows;
+  into->code.instruction = rows;
   places = realloc (into->place, capacity * sizeof *places);
   if (places == NULL)
     return false;
@@ -190,7 +188,7 @@ append (Reader *self, const DisasmInstruction *instruction, uint32_t range)
 {
   ElfInstruction *row;
 
-  row = &self->into.code.row[self->into.code.n];
+  row = &self->into.code.instruction[self->into.code.n];
   *row = (ElfInstruction){ .offset = instruction->address,
                            .address = instruction->address,
                            .range = range,
@@ -285,8 +283,8 @@ handle (ChildRequest *call, ChildReply *reply)
       sysprof_jit_instructions_clear (&reader.into);
       return true;
     }
-  sysprof_child_reply_set (reply, PART_CODE, reader.into.code.row,
-                           reader.into.code.n * sizeof *reader.into.code.row);
+  sysprof_child_reply_set (reply, PART_CODE, reader.into.code.rows,
+                           reader.into.code.n * sizeof (ElfInstruction));
   sysprof_child_reply_set (reply, PART_PLACE, reader.into.place,
                            reader.into.code.n * sizeof *reader.into.place);
   sysprof_child_reply_set (reply, PART_TEXT, reader.into.code.text, reader.into.code.text_size);
@@ -303,7 +301,9 @@ is_sound (const JitInstructions *self, const JitFunction *functions, size_t n)
 
   for (size_t i = 0; i < n && is_fine; i++)
     ranges[i] = (ElfCodeRange){ functions[i].start, functions[i].start + functions[i].size };
-  is_fine = is_fine && sysprof_elf_instructions_are_sound (&self->code, ranges, n);
+  is_fine =
+      is_fine && sysprof_elf_answers_are_sound (
+                     &(ElfQuery){ .kind = ELF_CODE, .ranges = ranges, .n = n }, &self->code);
   for (size_t i = 0; i < self->code.n && is_fine; i++)
     is_fine = self->place[i].file < self->code.text_size;
   free (ranges);
@@ -315,7 +315,7 @@ static JitInstructions
 view_reply (const ChildReply *reply)
 {
   return (JitInstructions){
-    .code = { .row = reply->part[PART_CODE].bytes,
+    .code = { .rows = reply->part[PART_CODE].bytes,
               .n = reply->part[PART_CODE].size / sizeof (ElfInstruction),
               .text = reply->part[PART_TEXT].bytes,
               .text_size = reply->part[PART_TEXT].size },
@@ -329,7 +329,7 @@ is_valid_reply (const ChildRequest *request, const ChildReply *reply)
   JitInstructions found = view_reply (reply);
 
   return reply->status != JIT_CODE_OK ||
-         (reply->part[PART_CODE].size == found.code.n * sizeof *found.code.row &&
+         (reply->part[PART_CODE].size == found.code.n * sizeof (ElfInstruction) &&
           reply->part[PART_PLACE].size == found.code.n * sizeof *found.place &&
           is_sound (&found, request->payload, request->payload_size / sizeof (JitFunction)));
 }
@@ -341,7 +341,7 @@ static const ChildService service = {
   .takes_envelopes = true,
   .last_status = JIT_CODE_FAILED,
   .most = { ELF_MAX_INSTRUCTIONS * sizeof (ElfInstruction),
-            ELF_MAX_INSTRUCTIONS * sizeof (JitPlace), ELF_MAX_CODE_TEXT },
+            ELF_MAX_INSTRUCTIONS * sizeof (JitPlace), ELF_MAX_TEXT },
   .handle = handle,
   .is_valid_reply = is_valid_reply,
 };

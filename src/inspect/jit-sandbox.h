@@ -19,14 +19,14 @@ typedef struct
 /* The source line that an instruction was generated from. */
 typedef struct
 {
-  uint32_t file; /* offset into ElfInstructions.text; 0 = unknown */
+  uint32_t file; /* offset into ElfAnswers.text; 0 = unknown */
   uint32_t line;
 } JitPlace;
 
 /* *Owned*. Offsets of instructions are addresses; their range is the index of the function. */
 typedef struct
 {
-  ElfInstructions code;
+  ElfAnswers code;
   JitPlace *place; /* [code.n] */
 } JitInstructions;
 
@@ -40,8 +40,8 @@ typedef enum
   JIT_CODE_FAILED,          /* the dump cannot be read, or reading it took too long */
 } JitCodeStatus;
 
-/* The caller loads the disassembler first (disasm/disasm.h). The envelope (util/children/opener.h) is
- * borrowed; the file has `size` bytes. */
+/* The caller loads the disassembler first (disasm/disasm.h). The envelope
+ * (util/children/envelope.h) is borrowed; the file has `size` bytes. */
 JitCodeStatus sysprof_jit_sandbox_disassemble (ConfinedChild *child,
                                                int envelope,
                                                uint64_t size,

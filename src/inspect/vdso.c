@@ -50,7 +50,8 @@ sysprof_vdso_resolve (const uint64_t *offsets, size_t n, ElfAnswers *answers)
   if (status == ELF_OK)
     status = sysprof_elf_symbols_load (worker.image, &worker.symbols);
   if (status == ELF_OK)
-    status = sysprof_elf_worker_resolve (&worker, offsets, n, answers);
+    status = sysprof_elf_worker_resolve (&worker, &(ElfQuery){ .offsets = offsets, .n = n },
+                                         answers);
 
   sysprof_elf_worker_clear (&worker);
   return status;

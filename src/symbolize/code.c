@@ -205,7 +205,7 @@ is_wanted_inlined (const Symbolization *self, const char *name)
 
 static void
 set_place (const Symbolization *self,
-           const ElfLines *lines,
+           const ElfAnswers *lines,
            const ElfLineRow *place,
            Instruction *instruction)
 {
@@ -231,15 +231,15 @@ set_place (const Symbolization *self,
 void
 sysprof_code_collection_take (Symbolization *self,
                               const uint32_t *number_of,
-                              const ElfInstructions *found,
-                              const ElfLines *lines)
+                              const ElfAnswers *found,
+                              const ElfAnswers *lines)
 {
   CodeCollection *code = self->code;
   CodePiece *piece = NULL;
 
   for (size_t i = 0; i < found->n; i++)
     {
-      const ElfInstruction *row = &found->row[i];
+      const ElfInstruction *row = &found->instruction[i];
       Instruction instruction;
 
       if (i == 0 || row[-1].range != row->range)
@@ -251,7 +251,7 @@ sysprof_code_collection_take (Symbolization *self,
         }
       instruction = sysprof_code_collection_make_row (code, piece, row, found->text);
       if (i < lines->n)
-        set_place (self, lines, &lines->row[i], &instruction);
+        set_place (self, lines, &lines->line[i], &instruction);
       g_array_append_val (code->rows, instruction);
       piece->n++;
     }
@@ -270,25 +270,25 @@ compare_offsets (const void *a, const void *b)
 static void
 find_lines (ElfSearch *search,
             const FileBatch *batch,
-            const ElfInstructions *found,
-            ElfLines *lines)
+            const ElfAnswers *found,
+            ElfAnswers *lines)
 {
   g_autofree uint64_t *offsets = g_new (uint64_t, found->n + 1);
   FileBatch all = *batch;
 
-  *lines = (ElfLines){ 0 };
+  *lines = (ElfAnswers){ 0 };
   if (!search->symbolization->options->with_lines)
     return;
   for (size_t i = 0; i < found->n; i++)
     {
-      offsets[i] = found->row[i].offset;
+      offsets[i] = found->instruction[i].offset;
       if (i > 0 && offsets[i] < offsets[i - 1])
         return;
     }
   all.offsets = offsets;
   all.n_offsets = (uint32_t) found->n;
   if (!sysprof_debug_parts_resolve_lines (search, &all, NULL, lines))
-    *lines = (ElfLines){ 0 };
+    *lines = (ElfAnswers){ 0 };
 }
 
 /* Returns [*n] sorted by offset, without duplicates. Sets `number_of` to the piece of each
@@ -326,13 +326,14 @@ bool
 sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch)
 {
   Symbolization *self = search->symbolization;
-  ElfInstructions found = { 0 };
-  ElfLines lines = { 0 };
+  ElfAnswers found = { 0 };
+  ElfAnswers lines = { 0 };
   g_autofree uint32_t *number_of = NULL;
   uint32_t n;
   g_autofree ElfCodeRange *ranges = list_ranges (self, batch, &number_of, &n);
-  ElfStatus status =
-      sysprof_elf_sandbox_disassemble (&search->parser.elf.sandbox, ranges, n, &found);
+  ElfStatus status = sysprof_elf_sandbox_resolve (
+      &search->parser.elf.sandbox, &(ElfQuery){ .kind = ELF_CODE, .ranges = ranges, .n = n },
+      &found);
 
   if (status == ELF_UNSUPPORTED)
     explain (self, batch, "the disassembler does not support its instruction set", "");
@@ -347,8 +348,8 @@ sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch)
   /* The debug information may still be fetched from servers. */
   for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)
     self->code->is_open[batch->items[i].address] = 0;
-  sysprof_elf_instructions_clear (&found);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&found);
+  sysprof_elf_answers_clear (&lines);
   return true;
 }
 

@@ -51,8 +51,8 @@ StringId sysprof_code_collection_intern_file (CodeCollection *self, const char *
  * number_of[range] is 1 + the index of its piece. */
 void sysprof_code_collection_take (Symbolization *self,
                                    const uint32_t *number_of,
-                                   const ElfInstructions *found,
-                                   const ElfLines *lines);
+                                   const ElfAnswers *found,
+                                   const ElfAnswers *lines);
 
 /* Reads the functions that programs generated, from their jitdump files (jit-code.c). */
 void sysprof_jit_code_read (Symbolization *self);

@@ -16,7 +16,8 @@ add_supplement_at (ElfSearch *self, uint32_t reader, int root, const char *path,
   autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
   return envelope >= 0
-             ? sysprof_elf_parser_add_supplement (&self->parser, envelope, &info, path)
+             ? sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_SUPPLEMENT },
+                                            envelope, &info, -1, path)
              : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
@@ -90,8 +91,10 @@ add_package_at (ElfSearch *self, uint32_t reader, int root, const char *path, ui
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_package (&self->parser, envelope, &info, path)
-                       : sysprof_elf_parser_note_unopened (&self->parser, path);
+  return envelope >= 0
+             ? sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_PACKAGE },
+                                            envelope, &info, -1, path)
+             : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
 static ElfStatus
@@ -100,8 +103,10 @@ add_split_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&self->locator.opener, reader, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_parser_add_split (&self->parser, envelope, &info, path, i)
-                       : sysprof_elf_parser_note_unopened (&self->parser, path);
+  return envelope >= 0
+             ? sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_SPLIT, i },
+                                            envelope, &info, -1, path)
+             : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
 static ElfStatus
@@ -124,7 +129,7 @@ find_package (ElfSearch *self, const FileBatch *batch)
 
 /* Finds the file with missing split unit `i` of the answer. */
 static ElfStatus
-find_split (ElfSearch *self, const FileBatch *batch, const ElfLines *lines, uint32_t i)
+find_split (ElfSearch *self, const FileBatch *batch, const ElfAnswers *lines, uint32_t i)
 {
   const char *directory = lines->text + lines->split[i].directory;
   const char *name = lines->text + lines->split[i].name;
@@ -144,7 +149,7 @@ find_split (ElfSearch *self, const FileBatch *batch, const ElfLines *lines, uint
 /* Returns whether some were found. The next answer reports which of the others are from a
  * different build. */
 static bool
-find_splits (ElfSearch *self, const FileBatch *batch, ElfLines *lines)
+find_splits (ElfSearch *self, const FileBatch *batch, ElfAnswers *lines)
 {
   bool is_any = false;
 
@@ -166,11 +171,15 @@ find_splits (ElfSearch *self, const FileBatch *batch, ElfLines *lines)
 }
 
 static ElfStatus
-ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
+ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfAnswers *lines)
 {
-  return sysprof_elf_cache_resolve_lines (&parser->elf, addresses != NULL,
-                                          addresses != NULL ? addresses : batch->offsets,
-                                          batch->n_offsets, lines);
+  return sysprof_elf_cache_resolve (
+      &parser->elf,
+      &(ElfQuery){ .kind = ELF_LINES,
+                   .are_addresses = addresses != NULL,
+                   .offsets = addresses != NULL ? addresses : batch->offsets,
+                   .n = batch->n_offsets },
+      lines);
 }
 
 /* Resolves again, with the files that were added since. The previous answer stays if this
@@ -179,14 +188,14 @@ static ElfStatus
 ask_again (ElfParser *parser,
            const FileBatch *batch,
            const uint64_t *addresses,
-           ElfLines *lines)
+           ElfAnswers *lines)
 {
-  ElfLines better = { 0 };
+  ElfAnswers better = { 0 };
   ElfStatus status = ask (parser, batch, addresses, &better);
 
   if (status != ELF_OK)
     return status;
-  sysprof_elf_lines_clear (lines);
+  sysprof_elf_answers_clear (lines);
   *lines = better;
   return ELF_OK;
 }
@@ -196,7 +205,7 @@ static bool
 ask_with_splits (ElfParser *parser,
                  const FileBatch *batch,
                  const uint64_t *addresses,
-                 ElfLines *lines)
+                 ElfAnswers *lines)
 {
   return !sysprof_elf_parser_do_without_split (parser,
                                                ask_again (parser, batch, addresses, lines));
@@ -205,7 +214,7 @@ ask_with_splits (ElfParser *parser,
 /* Finds the missing split units of the answer. Returns FALSE if one was found that could not be
  * read. The parser has then restarted without that file, and the caller must resolve again. */
 static bool
-complete (ElfSearch *self, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
+complete (ElfSearch *self, const FileBatch *batch, const uint64_t *addresses, ElfAnswers *lines)
 {
   ElfParser *parser = &self->parser;
   ElfStatus status;
@@ -224,7 +233,7 @@ complete (ElfSearch *self, const FileBatch *batch, const uint64_t *addresses, El
 }
 
 static void
-note_lacking (const Symbolization *self, const FileBatch *batch, const ElfLines *lines)
+note_lacking (const Symbolization *self, const FileBatch *batch, const ElfAnswers *lines)
 {
   static const DebugGapKind kinds[] = { DEBUG_GAP_NO_SPLIT, DEBUG_GAP_OTHER_SPLIT };
 
@@ -252,7 +261,7 @@ bool
 sysprof_debug_parts_resolve_lines (ElfSearch *self,
                                    const FileBatch *batch,
                                    const uint64_t *addresses,
-                                   ElfLines *lines)
+                                   ElfAnswers *lines)
 {
   ElfParser *parser = &self->parser;
   guint n_blamed = sysprof_elf_parser_n_blamed (parser);

@@ -14,4 +14,4 @@
 bool sysprof_debug_parts_resolve_lines (ElfSearch *self,
                                         const FileBatch *batch,
                                         const uint64_t *addresses,
-                                        ElfLines *lines);
+                                        ElfAnswers *lines);

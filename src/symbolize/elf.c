@@ -126,7 +126,8 @@ add_debug_file_at (ElfSearch *self, uint32_t reader, int root, const char *path,
   autofd envelope = sysprof_open_debug_file (&self->locator.opener, reader, root, path, &info);
 
   return envelope >= 0
-             ? sysprof_elf_parser_add_debug (&self->parser, envelope, &info, root, path)
+             ? sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_DEBUG },
+                                            envelope, &info, root, path)
              : sysprof_elf_parser_note_unopened (&self->parser, path);
 }
 
@@ -258,7 +259,7 @@ use_answers (Symbolization *self,
         expect_item (self, batch->items[i + LOOK_AHEAD].address);
       while (batch->offsets[at] != item->offset)
         at++;
-      answer = &answers->row[at];
+      answer = &answers->symbol[at];
 
       if (answer->name != 0 && last != NULL && answer->name == last->name &&
           answer->is_entry == last->is_entry && symbol != 0)
@@ -332,15 +333,16 @@ resolve_names (ElfSearch *self,
                const uint64_t *addresses,
                UnnamedReason reason_of_lack)
 {
-  const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
+  const ElfQuery query = { .are_addresses = addresses != NULL,
+                           .offsets = addresses != NULL ? addresses : batch->offsets,
+                           .n = batch->n_offsets };
   guint n_blamed = sysprof_elf_parser_n_blamed (&self->parser);
   ElfAnswers answers = { 0 };
   ElfStatus status;
 
   for (;;)
     {
-      status = sysprof_elf_cache_resolve (&self->parser.elf, addresses != NULL, places,
-                                          batch->n_offsets, &answers);
+      status = sysprof_elf_cache_resolve (&self->parser.elf, &query, &answers);
       if (!sysprof_elf_parser_do_without (&self->parser, status))
         break;
       reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
@@ -361,7 +363,7 @@ resolve_open_file (ElfSearch *self,
                    const uint64_t *addresses,
                    UnnamedReason reason_of_lack)
 {
-  ElfLines lines = { 0 };
+  ElfAnswers lines = { 0 };
   bool is_answered;
 
   if (self->symbolization->code != NULL)
@@ -374,7 +376,7 @@ resolve_open_file (ElfSearch *self,
     }
   else
     is_answered = resolve_names (self, batch, addresses, reason_of_lack);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&lines);
   return is_answered;
 }
 

@@ -184,7 +184,7 @@ take (Symbolization *self,
 
   for (size_t i = 0; i < found->code.n; i++)
     {
-      const ElfInstruction *row = &found->code.row[i];
+      const ElfInstruction *row = &found->code.instruction[i];
       const JitPlace *place = &found->place[i];
       Instruction instruction;
 

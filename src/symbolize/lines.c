@@ -30,7 +30,7 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  const ElfLines *lines;
+  const ElfAnswers *lines;
   StringId binary;
   StringId path;
   /* of its inlined functions, so that filters that exclude the kernel exclude them, too */
@@ -117,7 +117,7 @@ append_inlined (FileLines *self, const ElfLineRow *row)
 }
 
 static void
-pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
+pack (LineCollection *collection, const FileBatch *batch, const ElfAnswers *lines)
 {
   for (uint32_t i = 0; i < batch->n_items; i++)
     collection->is_known[batch->items[i].address] = 1;
@@ -125,7 +125,7 @@ pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
 }
 
 void
-sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines)
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfAnswers *lines)
 {
   SymbolTable *table = self->table;
   LineCollection *collection = self->lines;
@@ -161,7 +161,7 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLin
         continue; /* an unnecessary answer of the second thread */
       while (batch->offsets[at] != item->offset)
         at++;
-      row = &lines->row[at];
+      row = &lines->line[at];
       collection->is_known[item->address] = 1;
       if (row->n == 0)
         continue;

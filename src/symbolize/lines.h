@@ -44,10 +44,11 @@ sysprof_line_collection_wants (const Symbolization *self, AddressId address)
 
 /* Adds the results for the offsets of a batch to those of its addresses whose lines are still
  * missing. May take over the content of `lines`, which is then empty. */
-void sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines);
+void
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfAnswers *lines);
 
 /* For LineCollection.ahead: takes over the answers for a batch. Called by the second thread. */
-void sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfLines *lines);
+void sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfAnswers *lines);
 /* Waits until all files were queried, and adds their answers. */
 void sysprof_lines_ahead_take (LinesAhead *self, Symbolization *symbolization);
 

@@ -235,8 +235,8 @@ add_debug_file (Search *self, int root, const char *path)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
 
-  return envelope >= 0 &&
-         sysprof_elf_cache_add_debug (&self->elf, envelope, &info, &self->facts) == ELF_OK;
+  return envelope >= 0 && sysprof_elf_cache_add_part (&self->elf, &(ElfPart){ ELF_PART_DEBUG },
+                                                      envelope, &info, &self->facts) == ELF_OK;
 }
 
 static bool
@@ -338,8 +338,8 @@ use_answers (Symbolization *self, const FileBatch *batch, const ElfAnswers *answ
     {
       while (batch->offsets[at] != batch->items[i].offset)
         at++;
-      if (answers->row[at].name != 0)
-        name_address (self, batch, batch->items[i].address, answers, &answers->row[at]);
+      if (answers->symbol[at].name != 0)
+        name_address (self, batch, batch->items[i].address, answers, &answers->symbol[at]);
     }
 }
 
@@ -373,8 +373,11 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
   Symbolization *symbolization = self->symbolization;
   FileBatch batch = sysprof_kernel_part_get_batch (part);
   g_autofree uint64_t *addresses = list_addresses (part, link_base);
+  const ElfQuery query = { .kind = symbolization->lines != NULL ? ELF_LINES : ELF_SYMBOLS,
+                           .are_addresses = true,
+                           .offsets = addresses,
+                           .n = batch.n_offsets };
   ElfAnswers answers = { 0 };
-  ElfLines lines = { 0 };
 
   cut_batch (&batch, size);
   /* Addresses in a request must ascend. */
@@ -383,17 +386,13 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
   if (symbolization->code != NULL)
     sysprof_kernel_code_read (symbolization, &self->elf.sandbox, &batch,
                               part->base - link_base);
+  else if (sysprof_elf_cache_resolve (&self->elf, &query, &answers) != ELF_OK)
+    return;
   else if (symbolization->lines != NULL)
-    {
-      if (sysprof_elf_cache_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
-                                           &lines) == ELF_OK)
-        sysprof_line_collection_add (symbolization, &batch, &lines);
-    }
-  else if (sysprof_elf_cache_resolve (&self->elf, true, addresses, batch.n_offsets, &answers) ==
-           ELF_OK)
+    sysprof_line_collection_add (symbolization, &batch, &answers);
+  else
     use_answers (symbolization, &batch, &answers);
   sysprof_elf_answers_clear (&answers);
-  sysprof_elf_lines_clear (&lines);
 }
 
 static void

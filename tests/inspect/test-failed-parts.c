@@ -33,15 +33,15 @@ count_named (const ElfAnswers *answers)
   size_t n = 0;
 
   for (size_t i = 0; i < answers->n; i++)
-    n += answers->row[i].name != 0;
+    n += answers->symbol[i].name != 0;
   return n;
 }
 
 static ElfStatus
 ask (Fixture *self, ElfAnswers *answers)
 {
-  return sysprof_elf_cache_resolve (&self->parser.elf, false, self->offset, MOST_OFFSETS,
-                                    answers);
+  return sysprof_elf_cache_resolve (
+      &self->parser.elf, &(ElfQuery){ .offsets = self->offset, .n = MOST_OFFSETS }, answers);
 }
 
 static void
@@ -94,7 +94,8 @@ add_debug (Fixture *self, off_t size)
   struct stat info = self->info;
 
   info.st_size = size;
-  return sysprof_elf_parser_add_debug (&self->parser, self->envelope, &info, -1, "/debug");
+  return sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_DEBUG },
+                                      self->envelope, &info, -1, "/debug");
 }
 
 static void
@@ -169,9 +170,9 @@ test_unfit (Fixture *self, const void *data)
   struct stat info;
 
   g_assert_cmpint (fstat (fd, &info), ==, 0);
-  g_assert_cmpint (
-      sysprof_elf_parser_add_debug (&self->parser, envelope, &info, -1, "/dev/null"), ==,
-      ELF_NOT_ELF);
+  g_assert_cmpint (sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_DEBUG },
+                                                envelope, &info, -1, "/dev/null"),
+                   ==, ELF_NOT_ELF);
   assert_blamed (self, 0);
   assert_names (self);
 }

@@ -191,9 +191,10 @@ assert_names_main (ElfSandbox *sandbox, int fd, uint64_t offset)
 
   g_assert_cmpint (open_in (sandbox, fd, &facts), ==, ELF_OK);
   g_assert_cmpuint (facts.build_id_size, ==, 20);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (sandbox, false, &offset, 1, &answers), ==,
-                   ELF_OK);
-  g_assert_cmpstr (answers.text + answers.row[0].name, ==, "main");
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (
+                       sandbox, &(ElfQuery){ .offsets = &offset, .n = 1 }, &answers),
+                   ==, ELF_OK);
+  g_assert_cmpstr (answers.text + answers.symbol[0].name, ==, "main");
   sysprof_elf_answers_clear (&answers);
 }
 
@@ -213,14 +214,16 @@ test_death_costs_one_file (void)
   g_assert_cmpint (sandbox.pid, ==, first);
 
   g_assert_cmpint (kill (first, SIGKILL), ==, 0);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, false, &offset, 1, &answers), ==,
-                   ELF_GIVEN_UP);
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (
+                       &sandbox, &(ElfQuery){ .offsets = &offset, .n = 1 }, &answers),
+                   ==, ELF_GIVEN_UP);
   g_assert_cmpint (sandbox.pid, ==, 0);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, false, &offset, 1, &answers), ==,
-                   ELF_GIVEN_UP);
-  g_assert_cmpint (sysprof_elf_sandbox_disassemble (&sandbox, NULL, 0, NULL), ==, ELF_GIVEN_UP);
-  g_assert_cmpint (sysprof_elf_sandbox_disassemble_shifted (&sandbox, 1, NULL, 0, NULL), ==,
-                   ELF_GIVEN_UP);
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (
+                       &sandbox, &(ElfQuery){ .offsets = &offset, .n = 1 }, &answers),
+                   ==, ELF_GIVEN_UP);
+  g_assert_cmpint (
+      sysprof_elf_sandbox_resolve (&sandbox, &(ElfQuery){ .kind = ELF_CODE }, &answers), ==,
+      ELF_GIVEN_UP);
 
   assert_names_main (&sandbox, fd, offset);
   g_assert_cmpint (sandbox.pid, !=, first);

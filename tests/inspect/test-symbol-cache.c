@@ -137,7 +137,7 @@ describe_names (const ElfAnswers *names)
 
   for (size_t i = 0; i < names->n; i++)
     {
-      const ElfAnswer *row = &names->row[i];
+      const ElfAnswer *row = &names->symbol[i];
 
       g_string_append_printf (text,
                               "%" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER
@@ -149,16 +149,16 @@ describe_names (const ElfAnswers *names)
 }
 
 static char *
-describe_lines (const ElfLines *lines)
+describe_lines (const ElfAnswers *lines)
 {
   GString *text = g_string_new (NULL);
 
   for (size_t i = 0; i < lines->n; i++)
     {
       g_string_append_printf (text, "%" G_GSIZE_FORMAT ":", i);
-      for (uint32_t j = 0; j < lines->row[i].n; j++)
+      for (uint32_t j = 0; j < lines->line[i].n; j++)
         {
-          const ElfLineFrame *frame = &lines->frame[lines->row[i].first + j];
+          const ElfLineFrame *frame = &lines->frame[lines->line[i].first + j];
 
           g_string_append_printf (text, " %s %s %s:%u (%s:%u) %d", lines->text + frame->name,
                                   lines->text + frame->demangled, lines->text + frame->file,
@@ -181,21 +181,24 @@ ask (const char *path,
 {
   Asked asked;
   ElfAnswers names = { 0 };
-  ElfLines lines = { 0 };
+  ElfAnswers lines = { 0 };
   char *text;
 
   open_program (&asked, path, has_cache, is_for_lines);
   if (is_for_lines)
-    g_assert_cmpint (sysprof_elf_cache_resolve_lines (&asked.elf, false, offsets, n, &lines),
-                     ==, ELF_OK);
+    g_assert_cmpint (
+        sysprof_elf_cache_resolve (
+            &asked.elf, &(ElfQuery){ .kind = ELF_LINES, .offsets = offsets, .n = n }, &lines),
+        ==, ELF_OK);
   else
-    g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, false, offsets, n, &names), ==,
-                     ELF_OK);
+    g_assert_cmpint (sysprof_elf_cache_resolve (
+                         &asked.elf, &(ElfQuery){ .offsets = offsets, .n = n }, &names),
+                     ==, ELF_OK);
   text = is_for_lines ? describe_lines (&lines) : describe_names (&names);
   if (was_asked != NULL)
     *was_asked = asked.elf.sandbox.pid != 0;
   sysprof_elf_answers_clear (&names);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&lines);
   sysprof_elf_cache_clear (&asked.elf);
   return text;
 }
@@ -266,8 +269,11 @@ ask_addresses (Fixture *self, const uint64_t *addresses, size_t n, const char *e
   asked.elf.cache = sysprof_symbol_cache_new ();
   asked.elf.is_by_address = true;
   reopen_program (&asked, self->program, false);
-  g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, true, addresses, n, &names), ==,
-                   ELF_OK);
+  g_assert_cmpint (sysprof_elf_cache_resolve (
+                       &asked.elf,
+                       &(ElfQuery){ .are_addresses = true, .offsets = addresses, .n = n },
+                       &names),
+                   ==, ELF_OK);
   text = describe_names (&names);
   g_assert_cmpstr (text, ==, expected);
   was_asked = asked.elf.sandbox.pid != 0;
@@ -287,14 +293,16 @@ test_addresses_are_kept_apart (Fixture *self, const void *data)
   size_t n = 0;
 
   open_program (&asked, self->program, false, false);
-  g_assert_cmpint (sysprof_elf_cache_resolve (&asked.elf, false, self->offset, self->n, &names),
-                   ==, ELF_OK);
+  g_assert_cmpint (
+      sysprof_elf_cache_resolve (&asked.elf,
+                                 &(ElfQuery){ .offsets = self->offset, .n = self->n }, &names),
+      ==, ELF_OK);
   /* Some are in no segment. */
   for (size_t i = 0; i < self->n; i++)
-    if (names.row[i].link_address > (n > 0 ? addresses[n - 1] : 0))
+    if (names.symbol[i].link_address > (n > 0 ? addresses[n - 1] : 0))
       {
-        addresses[n] = names.row[i].link_address;
-        names.row[n++] = names.row[i];
+        addresses[n] = names.symbol[i].link_address;
+        names.symbol[n++] = names.symbol[i];
       }
   names.n = n;
   expected = describe_names (&names);
@@ -553,15 +561,15 @@ make_entry (uint64_t inode, size_t n)
   CacheEntry *entry = sysprof_cache_entry_new (false, &file, &no_facts);
   g_autofree uint64_t *offsets = g_new (uint64_t, n);
   ElfAnswers names = {
-    .n = n, .row = g_new0 (ElfAnswer, n), .text = g_strdup (""), .text_size = 1
+    .n = n, .symbol = g_new0 (ElfAnswer, n), .text = g_strdup (""), .text_size = 1
   };
 
   for (size_t i = 0; i < n; i++)
     {
       offsets[i] = i;
-      names.row[i].link_address = inode;
+      names.symbol[i].link_address = inode;
     }
-  g_assert_true (sysprof_cache_entry_add_names (entry, offsets, &names));
+  g_assert_true (sysprof_cache_entry_add (entry, offsets, &names));
   sysprof_elf_answers_clear (&names);
   return entry;
 }

@@ -7,7 +7,7 @@
  *   ConfinedChild child = CONFINED_CHILD_INIT;
  *   ChildReply reply;
  *
- *   if (sysprof_child_call (&child, &service, &(ChildRequest){ &request, .fd = envelope }, &reply))
+ *   if (sysprof_child_call (&child, &service, &(ChildRequest){ &request, .fd = -1 }, &reply))
  *     text = sysprof_child_reply_take (&reply, TEXT);
  *   sysprof_child_reply_clear (&reply);
  *

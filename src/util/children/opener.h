@@ -45,7 +45,7 @@ typedef struct
     .child = CONFINED_CHILD_INIT \
   }
 
-/* What the services of all openers have in common. The reply is the fstat() result, and the
+/* All services of openers have these settings in common. The reply is the fstat() result, and the
  * envelope; its status is errno, 0 = success. One file may take about a thousand times the
  * usual duration. */
 #define OPENER_SERVICE                                                                       \
