@@ -84,9 +84,6 @@ size_t sysprof_capture_frame_length (const uint8_t *frame, size_t available, boo
 /* Whether a valid frame is a frame index: bookkeeping, not data. */
 bool sysprof_capture_frame_is_index (const uint8_t *frame, bool swapped);
 
-/* "sample", "map" …: the words that our commands use; "unknown" for types that the format does not have. */
-const char *sysprof_capture_frame_type_name (uint8_t type);
-
 static inline bool
 sysprof_capture_frame_type_is_known (uint8_t type)
 {

@@ -16,7 +16,7 @@ enum
   ENTRY_THREAD = 1,
   ENTRY_STACK,
   ENTRY_WAIT,
-  ENTRY_SAMPLED,
+  ENTRY_SAMPLED, /* is read, but not written */
   ENTRY_LOST,
   ENTRY_RUN,
 };
@@ -167,17 +167,6 @@ add_numbers (WaitStream *self, uint8_t kind, uint64_t first, uint64_t second)
   put_byte (&piece, kind);
   put_number (&piece, first);
   put_number (&piece, second);
-  end_piece (self, &piece);
-}
-
-void
-sysprof_wait_stream_add_sampled (WaitStream *self, uint64_t n)
-{
-  Piece piece;
-
-  begin_piece (&piece);
-  put_byte (&piece, ENTRY_SAMPLED);
-  put_number (&piece, n);
   end_piece (self, &piece);
 }
 

@@ -52,8 +52,6 @@ void sysprof_wait_stream_add_stack (WaitStream *self,
                                     const uint64_t *addresses,
                                     size_t n);
 void sysprof_wait_stream_add_wait (WaitStream *self, const StreamedWait *wait);
-/* From now on only one of `n` short waits is recorded. */
-void sysprof_wait_stream_add_sampled (WaitStream *self, uint64_t n);
 /* `count` records are missing before `time` (ns). */
 void sysprof_wait_stream_add_lost (WaitStream *self, uint64_t count, int64_t time);
 /* Adds the CPU time of a thread since the last such entry. */

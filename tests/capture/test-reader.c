@@ -471,16 +471,6 @@ test_context_markers (void)
   g_assert_cmpint (context, ==, SYSPROF_ADDRESS_CONTEXT_KERNEL);
 }
 
-static void
-test_type_names (void)
-{
-  g_assert_cmpstr (sysprof_capture_frame_type_name (1), ==, "timestamp");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (13), ==, "file");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (17), ==, "dbus");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (0), ==, "unknown");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (18), ==, "unknown");
-}
-
 int
 main (int argc, char **argv)
 {
@@ -500,7 +490,6 @@ main (int argc, char **argv)
   g_test_add_func ("/capture/condition/counters-and-files",
                    test_conditions_on_counters_and_files);
   g_test_add_func ("/capture/address/context-markers", test_context_markers);
-  g_test_add_func ("/capture/frame-layout/type-names", test_type_names);
   g_test_add_func ("/capture/reader/read-that-fails", test_read_that_fails);
 
   return g_test_run ();

@@ -26,13 +26,13 @@ static void
 test_writes_entries_as_the_format_says (void)
 {
   static const uint8_t expected[] = {
-    'w', 'a',  'i', 't', 's',  0,   1,   0, /* version 1 */
-    1,   0xac, 2,   7,   2,    'm', 'e',    /* thread 300 of process 7 */
-    2,   3,    1,   1,   0x20, 4,   3,      /* 16, 18, 16 */
-    3,   0x80, 1,   5,   1,    0,   4,   0xcb, 1, 2, 1, 0,
-    0,   0x7f, 9,   2,                                     /* begin 64, call 202 */
-    3,   1,    2,   0,   0,    7,   0,   0,    0, 0, 0, 0, /* begin 63 */
-    4,   10,   5,   3,   0x0a, 6,   0,   0x80, 1,
+    'w', 'a',  'i',  't', 's',  0,    1,   0, /* version 1 */
+    1,   0xac, 2,    7,   2,    'm',  'e',    /* thread 300 of process 7 */
+    2,   3,    1,    1,   0x20, 4,    3,      /* 16, 18, 16 */
+    3,   0x80, 1,    5,   1,    0,    4,   0xcb, 1, 2, 1, 0,
+    0,   0x7f, 9,    2,                                      /* begin 64, call 202 */
+    3,   1,    2,    0,   0,    7,    0,   0,    0, 0, 0, 0, /* begin 63 */
+    5,   3,    0x0a, 6,   0,    0x80, 1,
   };
   static const uint64_t addresses[] = { 16, 18, 16 };
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -53,7 +53,6 @@ test_writes_entries_as_the_format_says (void)
                                                          .cpu = 1 });
   sysprof_wait_stream_add_wait (
       stream, &(StreamedWait){ .begin = 63, .duration = 2, .reason = WAIT_OTHER, .call = -1 });
-  sysprof_wait_stream_add_sampled (stream, 10);
   sysprof_wait_stream_add_lost (stream, 3, 5);
   sysprof_wait_stream_add_run (stream, 0, 128);
   sysprof_wait_stream_flush (stream, true);
