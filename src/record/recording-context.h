@@ -37,8 +37,7 @@ struct RecordingContext
   /* For *augment*: the sampled code files, held open in case they are deleted. NULL = none. */
   PinnedFiles *pinned_files;
 
-  /* The augment phase of an instrument embeds the kernel symbols that the capture needs. Set
-   * after prepare. */
+  /* The augment phase of an instrument embeds the kernel symbols that the capture needs. */
   bool bundles_kernel_symbols;
 
   /* Canceled, by any thread, when the user wants the file without the data that is still to be

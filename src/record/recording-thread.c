@@ -71,8 +71,7 @@ bundles_kernel_symbols (RecordingThread *self)
 {
   for (guint i = 0; i < self->instruments->len; i++)
     if (SYSPROF_INSTRUMENT_GET_CLASS (g_ptr_array_index (self->instruments, i))
-            ->bundles_kernel_symbols &&
-        !is_left_out (self, i))
+            ->bundles_kernel_symbols)
       return true;
   return false;
 }
@@ -262,9 +261,9 @@ record (RecordingThread *self)
 {
   bool is_started;
 
+  self->context.bundles_kernel_symbols = bundles_kernel_symbols (self);
   prepare_instruments (self, true);
   prepare_instruments (self, false);
-  self->context.bundles_kernel_symbols = bundles_kernel_symbols (self);
 
   self->cpu_begin = sysprof_recording_own_cpu_time ();
   self->context.begin = sysprof_clock_now ();
