@@ -45,7 +45,7 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
 }
 
 static gboolean
-write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
+write_flame (const CliOptions *options, ViewRequest *request, OutputFile *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
   /* For the SVG of a whole machine, merges processes of one name. The HTML page can do that
@@ -64,7 +64,7 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
 }
 
 gboolean
-sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GError **error)
+sysprof_cli_show_results (const CliOptions *options, int fd, OutputFile *flame, GError **error)
 {
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   g_autoptr (SysprofDocument) document = NULL;
