@@ -2,6 +2,7 @@
 
 /* How many stacks are complete, and where the others end. */
 
+#include "analyze/analyze.h"
 #include "analyze/fold/stack-entry.h"
 
 /* The entry under which a stack stands that was cut. */

@@ -2,6 +2,7 @@
 
 /* Hands categories down: over the nodes of a tree, and over stacks. In both, parents come before their children. */
 
+#include "analyze/categories/categories.h"
 #include "analyze/fold/shown-symbols.h"
 #include "analyze/fold/stack-entry.h"
 

@@ -136,6 +136,18 @@ key_of_stack (const FoldEntries *self, StackId stack, bool *is_top)
              : 0;
 }
 
+/* [n] 1 where a stack ends or passes. *(full)* */
+static uint8_t *
+find_used (const FoldEntries *self)
+{
+  uint8_t *is_used = sysprof_large_new0 (MAX (self->n, 1), sizeof *is_used);
+
+  for (uint32_t i = self->n; i-- > 0;)
+    if (is_used[i] || self->weight[i] > 0)
+      is_used[i] = is_used[self->parent[i]] = 1;
+  return is_used;
+}
+
 /* `stack` [n] of each entry, or NULL: the entry itself. */
 static bool
 fill_keys (FoldEntries *self, const uint32_t *stack, const bool *is_focus, FoldWork *work)
@@ -143,6 +155,7 @@ fill_keys (FoldEntries *self, const uint32_t *stack, const bool *is_focus, FoldW
   const Shape *shape = self->keys.shape;
   /* The nearest key from each entry outwards. */
   g_autofree FoldKey *visible = NULL;
+  g_autofree uint8_t *is_used = find_used (self);
 
   self->key = sysprof_large_new (MAX (self->n, 1), sizeof *self->key);
   if (self->keys.is_folded != NULL)
@@ -155,10 +168,17 @@ fill_keys (FoldEntries *self, const uint32_t *stack, const bool *is_focus, FoldW
   for (uint32_t i = 0; i < self->n; i++)
     {
       uint32_t parent = self->parent[i];
-      bool is_top;
-      FoldKey key = key_of_stack (self, stack != NULL ? stack[i] : i, &is_top);
-      bool is_function = key != 0 && key < self->keys.symbols->n;
+      bool is_function, is_top;
+      FoldKey key;
 
+      self->key[i] = 0;
+      if (!sysprof_fold_work_at (work, i))
+        return false;
+      if (!is_used[i])
+        continue;
+
+      key = key_of_stack (self, stack != NULL ? stack[i] : i, &is_top);
+      is_function = key != 0 && key < self->keys.symbols->n;
       if (self->top != NULL)
         self->top[i] = is_top ? i : self->top[parent];
       if (is_focus != NULL)
@@ -176,8 +196,6 @@ fill_keys (FoldEntries *self, const uint32_t *stack, const bool *is_focus, FoldW
           visible[i] = key != 0 || i == 0 ? key : visible[parent];
         }
       self->key[i] = key;
-      if (!sysprof_fold_work_at (work, i))
-        return false;
     }
   return true;
 }
@@ -192,7 +210,7 @@ drop_weights_out_of_focus (FoldEntries *self)
       self->weight = self->own_weight;
     }
   for (uint32_t i = 0; i < self->n; i++)
-    if (self->begin[i] == FOLD_NOWHERE)
+    if (self->own_weight[i] > 0 && self->begin[i] == FOLD_NOWHERE)
       self->own_weight[i] = 0;
 }
 

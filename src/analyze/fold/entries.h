@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "analyze/fold/refold.h"
 #include "analyze/fold/stack-keys.h"
 
 #define FOLD_NOWHERE UINT32_MAX

@@ -21,11 +21,10 @@
  * entry where stacks end. */
 typedef struct
 {
-  uint32_t at;  /* entry; bottom up perhaps one of the below */
-  uint32_t run; /* top down: its stack run; bottom up: the entry where the stack ends */
-  uint32_t
-      branch;     /* top down: the first branch of the run that leaves it there or further in */
-  uint64_t total; /* weight of the stacks that continue there */
+  uint32_t at;     /* entry; bottom up perhaps one of the below */
+  uint32_t branch; /* top down: the first stack run that leaves it, or a later entry;
+                    * bottom up: the entry where the stack ends */
+  uint64_t total;  /* weight of the stacks that continue there */
 } Place;
 
 #define AT_PROCESS (UINT32_MAX - 1) /* before its functions are read, what they hang on is */
@@ -60,7 +59,6 @@ typedef struct
   uint64_t least;
   uint32_t *run_of_entry; /* [entries->n] or NULL */
   StackRuns stack_runs;   /* top down */
-  uint64_t *run_total;    /* [stack_runs.n] */
   NumberList keys;        /* of the nodes */
   RunList runs;
   bool is_open;      /* the last run continues with the next node */
@@ -132,33 +130,31 @@ find (Merger *self, FoldKey key, Place place)
 static inline Place
 first_rest (const Merger *self, const Place *place)
 {
-  return (Place){ place->at + 1, place->run, place->branch,
+  return (Place){ place->at + 1, place->branch,
                   place->total - self->entries->weight[place->at] };
 }
 
 static inline bool
 next_below (const Merger *self, uint32_t at, Place *rest, Place *below)
 {
-  const StackRuns *runs = &self->stack_runs;
-
-  while (rest->total > 0 && rest->branch < runs->first_branch[rest->run + 1])
+  while (rest->total > 0)
     {
-      uint32_t run = runs->branch[rest->branch];
+      const StackRun *run = &self->stack_runs.run[rest->branch];
 
-      if (sysprof_stack_runs_leaves (runs, run) != at)
-        break;
+      if (run->leaves != at)
+        {
+          *below = *rest;
+          rest->total = 0;
+          return true;
+        }
       rest->branch++;
-      if (self->run_total[run] == 0)
+      if (run->total == 0)
         continue;
-      *below = (Place){ runs->begin[run], run, runs->first_branch[run], self->run_total[run] };
-      rest->total -= below->total;
+      *below = (Place){ run->begin, run->first_branch, run->total };
+      rest->total -= run->total;
       return true;
     }
-  if (rest->total == 0)
-    return false;
-  *below = *rest;
-  rest->total = 0;
-  return true;
+  return false;
 }
 
 /* Adds what follows an entry of the node in hand. */
@@ -184,7 +180,7 @@ find_below (Merger *self, Place place)
 static FoldKey
 read_outwards (const FoldEntries *entries, Place *place)
 {
-  uint32_t top = entries->top[place->run];
+  uint32_t top = entries->top[place->branch];
   FoldKey key;
 
   if (place->at == AT_PROCESS)
@@ -195,7 +191,7 @@ read_outwards (const FoldEntries *entries, Place *place)
     }
   if (place->at == AT_THREAD)
     {
-      place->at = entries->begin != NULL ? entries->begin[place->run] : place->run;
+      place->at = entries->begin != NULL ? entries->begin[place->branch] : place->branch;
       if (entries->key[top] != 0)
         return entries->key[top];
     }
@@ -215,7 +211,7 @@ find_above (Merger *self, Place place)
   FoldKey key = read_outwards (self->entries, &place);
 
   if (key == 0)
-    end_at (self, place.run);
+    end_at (self, place.branch);
   else
     find (self, key, place);
 }
@@ -354,7 +350,7 @@ follow_outwards (Merger *self, Child *next, Place *place)
       self->is_open = true;
     }
   self->is_open = false;
-  end_at (self, place->run);
+  end_at (self, place->branch);
 }
 
 /* Most stacks end alone: what follows a single place while there is one way to go needs no sorting. */
@@ -392,14 +388,14 @@ wait_at_root (Merger *self)
     {
       for (uint32_t i = 0; i < entries->n; i++)
         if (entries->weight[i] > 0)
-          place_list_add (&self->places, (Place){ AT_PROCESS, i, 0, entries->weight[i] });
+          place_list_add (&self->places, (Place){ AT_PROCESS, i, entries->weight[i] });
     }
   else
     {
       sysprof_stack_runs_init (&self->stack_runs, entries->parent, entries->n);
-      self->run_total = sysprof_stack_runs_sum (&self->stack_runs, entries->weight);
-      if (entries->n > 0)
-        place_list_add (&self->places, (Place){ .total = self->run_total[0] });
+      place_list_add (&self->places,
+                      (Place){ .total = sysprof_stack_runs_sum (&self->stack_runs,
+                                                                entries->weight, entries->n) });
     }
   child_list_add (&self->waiting, (Child){ .n_places = self->places.n });
 }
@@ -428,7 +424,6 @@ static void
 merger_clear (Merger *self)
 {
   sysprof_stack_runs_clear (&self->stack_runs);
-  g_free (self->run_total);
   number_list_clear (&self->keys);
   run_list_clear (&self->runs);
   child_list_clear (&self->waiting);

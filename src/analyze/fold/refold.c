@@ -4,9 +4,9 @@
 
 #include "analyze/fold/call-rows.h"
 #include "analyze/fold/node-set.h"
-#include "analyze/fold/sample-matcher.h"
-#include "analyze/fold/stack-terms.h"
 #include "analyze/fold/work.h"
+#include "analyze/selection/sample-matcher.h"
+#include "analyze/selection/stack-terms.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/fold/fold.h"
 
 typedef struct Refold Refold;
 

@@ -12,24 +12,23 @@
 
 typedef struct
 {
-  const uint32_t *parent; /* [n_stacks] borrowed; smaller than the stack itself */
-  uint32_t n_stacks;
-  uint32_t
-      *begin; /* [n + 1] first stack of each run, ascending; the first run is stack 0 alone */
-  uint32_t *branch;       /* [n - 1] all other runs, by the stack at which they leave another */
-  uint32_t *first_branch; /* [n + 1] of each run the first one in `branch` that leaves it */
+  uint32_t leaves;       /* the stack, of another run, that calls the first one */
+  uint32_t begin;        /* the first stack */
+  uint32_t end;          /* the number after the last one */
+  uint32_t first_branch; /* the first run with `leaves` >= begin */
+  uint64_t total;        /* weight of its stacks and of all that leave them: see _sum() */
+} StackRun;
+
+/* Stack 0 is the root, and in no run. */
+typedef struct
+{
+  StackRun *run; /* [n + 1] by `leaves`; the last one has UINT32_MAX there */
   uint32_t n;
 } StackRuns;
 
+/* `parent` [n_stacks] is smaller than the stack itself. */
 void sysprof_stack_runs_init (StackRuns *self, const uint32_t *parent, uint32_t n_stacks);
 void sysprof_stack_runs_clear (StackRuns *self);
 
-/* [n] the weight of each run and of all that leaves it; `weight` is that of each stack. *(full)* */
-uint64_t *sysprof_stack_runs_sum (const StackRuns *self, const uint64_t *weight);
-
-/* Where `run`, which is not the first, leaves another. */
-static inline uint32_t
-sysprof_stack_runs_leaves (const StackRuns *self, uint32_t run)
-{
-  return self->parent[self->begin[run]];
-}
+/* Sets `total` of all runs, with the weight of each stack. Returns that of all. */
+uint64_t sysprof_stack_runs_sum (StackRuns *self, const uint64_t *weight, uint32_t n_stacks);

@@ -2,9 +2,9 @@
 
 /* Decides which samples a filter selects. See sample-matcher.h. */
 
-#include "analyze/fold/sample-matcher.h"
+#include "analyze/selection/sample-matcher.h"
 
-#include "analyze/fold/stack-terms.h"
+#include "analyze/selection/stack-terms.h"
 
 #include <stdlib.h>
 #include <string.h>

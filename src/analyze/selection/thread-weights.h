@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 typedef struct ThreadWeights ThreadWeights;
 

@@ -2,7 +2,7 @@
 
 /* Times that count for one process or one CPU only: marks that select samples. */
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 static bool
 is_behind (const OwnedSpan *span, int64_t time, int32_t pid, int32_t cpu)

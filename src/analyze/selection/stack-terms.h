@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 /* [stacks.n] 1 where the stack is in, or NULL when the filter has no terms. *(full)* */
 uint8_t *sysprof_stack_terms_match (const Store *store,

@@ -2,7 +2,7 @@
 
 /* Decides which events (marks, logs, D-Bus messages, allocations) a filter selects. */
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 static bool
 asks_for_some (const char *const *terms)

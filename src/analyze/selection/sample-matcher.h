@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 typedef struct
 {

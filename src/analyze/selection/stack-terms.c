@@ -3,7 +3,7 @@
 /* Terms are matched once per symbol; a stack then has what its innermost function matches and what its
  * parent has, and parents come first. */
 
-#include "analyze/fold/stack-terms.h"
+#include "analyze/selection/stack-terms.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 
 /* Weight per distinct stack of the samples that a filter takes. */
 
-#include "analyze/fold/sample-matcher.h"
-#include "analyze/thread-weights.h"
+#include "analyze/selection/sample-matcher.h"
+#include "analyze/selection/thread-weights.h"
 
 void
 sysprof_stack_weights_fold (StackWeights *self,

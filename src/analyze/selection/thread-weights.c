@@ -2,7 +2,7 @@
 
 /* Weights by stack and thread. See thread-weights.h. */
 
-#include "analyze/thread-weights.h"
+#include "analyze/selection/thread-weights.h"
 
 #define FIRST_SLOTS 1024 /* a power of two */
 
