@@ -88,7 +88,8 @@ typedef enum
   RULE_GO, /* Go's runtime is on its own stack, its caller on a goroutine's */
   RULE_KINDS,
 
-  /* arm64: CFA = SP + offset, the slot has the return address; the frame pointer is unchanged */
+  /* arm64: CFA = SP + offset, the slot has the return address; the frame pointer is
+   * unchanged */
   RULE_SP_LINK = RULE_PLT
 } RuleKind;
 

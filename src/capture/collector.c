@@ -42,7 +42,8 @@
 #define GROUPS_PER_FRAME   170U /* 16352 bytes */
 #define COUNTER_ID_MAX     0xFFFFFFU
 
-/* A recorder looks at the rings every few milliseconds; what waits ten times as long is not being read. */
+/* A recorder looks at the rings every few milliseconds; what waits ten times as long is not
+ * being read. */
 #define FULL_SLEEP_NSEC 1000000L
 #define FULL_SLEEPS_MAX 50
 
@@ -178,7 +179,8 @@ switch_off (void)
   __atomic_store_n (&state, STATE_OFF, __ATOMIC_RELAXED);
 }
 
-/* When the code is unloaded, or the process exits, threads must not call into it at their end. */
+/* When the code is unloaded, or the process exits, threads must not call into it at their
+ * end. */
 static void __attribute__ ((destructor)) forget_threads (void)
 {
   if (__atomic_exchange_n (&state, STATE_OFF, __ATOMIC_RELAXED) == STATE_ON)
@@ -290,7 +292,8 @@ get_longest (const Collector *self)
   return longest < SYSPROF_CAPTURE_FRAME_MAX ? longest : SYSPROF_CAPTURE_FRAME_MAX;
 }
 
-/* Room for a frame. A full ring is given some time to be read, once: then frames are dropped until there is room again. */
+/* Room for a frame. A full ring is given some time to be read, once: then frames are dropped
+ * until there is room again. */
 static uint8_t *
 reserve (Collector *self, size_t len)
 {
@@ -399,8 +402,8 @@ cut_text (const char *text, size_t limit)
   return len <= limit ? len : whole_characters (text, limit);
 }
 
-/* Asks for the stack, into the frame. Unwinders are known to write a little before the array as well: the fixed part of the
- * frame comes after. */
+/* Asks for the stack, into the frame. Unwinders are known to write a little before the array as
+ * well: the fixed part of the frame comes after. */
 static unsigned int
 get_stack (uint8_t *addrs, SysprofBacktraceFunc backtrace_func, void *backtrace_data)
 {
@@ -661,8 +664,8 @@ sysprof_collector_log_printf (int severity, const char *domain, const char *form
   sysprof_collector_log (severity, domain, text);
 }
 
-/* Ids are counted per process, and from a place that depends on it, since recorders of old put those of several
- * processes into one capture as they are. */
+/* Ids are counted per process, and from a place that depends on it, since recorders of old put
+ * those of several processes into one capture as they are. */
 unsigned int
 sysprof_collector_request_counters (unsigned int n_counters)
 {

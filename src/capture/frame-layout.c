@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* What there is to know about frames that is the same task for every type, in one table: how long one is at least, which
- * integers it holds, what follows the fixed part, and whether it is state or event.
+/* What there is to know about frames that is the same task for every type, in one table: how
+ * long one is at least, which integers it holds, what follows the fixed part, and whether it is
+ * state or event.
  *
- * Offsets count from the start of the frame; they are those of the format's description (docs/format.md).
+ * Offsets count from the start of the frame; they are those of the format's description
+ * (docs/format.md).
  */
 
 #include "capture/byte-order.h"
@@ -207,8 +209,9 @@ swap_integers (uint8_t *bytes, size_t width, size_t n)
       }
 }
 
-/* Big-endian compilers allocate bit-fields from the most significant end. Each of these gets the word in
- * the order of this machine with the foreign places, and gives it with the native ones. */
+/* Big-endian compilers allocate bit-fields from the most significant end. Each of these gets
+ * the word in the order of this machine with the foreign places, and gives it with the native
+ * ones. */
 
 static uint32_t
 move_counter_bits (uint32_t word)

@@ -22,8 +22,8 @@
 #define FRAMES_PER_INDEX     65536U
 #define JITMAP_FRAME_MAX     (SYSPROF_CAPTURE_FRAME_USUAL_MAX + 32)
 #define CAPTURE_MODE         0640
-/* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and large ones cost it
- * two to three times as much for each byte. */
+/* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and
+ * large ones cost it two to three times as much for each byte. */
 #define WRITE_MAX             ((size_t) 64 * 1024)
 #define FIRST_FREE_DESCRIPTOR 2 /* 0 and 1 are never meant */
 

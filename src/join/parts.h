@@ -7,8 +7,8 @@
 #include "join/assembled-file.h"
 #include "join/join.h"
 
-/* Shortens the texts of a frame that version 3.46 cannot join; a D-Bus message loses its content. True if something is
- * lost. Frames of unknown type are lost as a whole. */
+/* Shortens the texts of a frame that version 3.46 cannot join; a D-Bus message loses its
+ * content. True if something is lost. Frames of unknown type are lost as a whole. */
 bool sysprof_capture_frame_shorten (SysprofCaptureFrame *frame);
 
 /* Makes one symbol table out of those of all captures and adds it. */
@@ -18,8 +18,9 @@ bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                                 size_t n_captures,
                                                 SysprofCaptureUnpackFunc unpack);
 
-/* Makes one of each list of samples, processes and addresses out of those of all captures and adds it. Lists that could not be
- * decompressed are added to `left`; `kept` gets those that the writer has now, and loses the others. */
+/* Makes one of each list of samples, processes and addresses out of those of all captures and
+ * adds it. Lists that could not be decompressed are added to `left`; `kept` gets those that the
+ * writer has now, and loses the others. */
 bool sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
                                               int64_t time,
                                               const Translation *captures,

@@ -40,7 +40,8 @@ find_file (const Store *self, const char *name)
   return known != 0 ? known - 1 : G_MAXUINT32;
 }
 
-/* The same name again, from another capture that was joined. `first`: the number of the file's first chunk. */
+/* The same name again, from another capture that was joined. `first`: the number of the file's
+ * first chunk. */
 static void
 note_repetition (EmbeddedFile *file, const Store *store, FrameNo first, const Frame *again)
 {

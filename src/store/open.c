@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Opens a capture: reads the file, checks its header, and runs the steps of builder.h in order. */
+/* Opens a capture: reads the file, checks its header, and runs the steps of builder.h in
+ * order. */
 
 #include "store/store.h"
 
@@ -38,7 +39,8 @@ check_header (const FileBytes *bytes, const char *name, GError **error)
   return true;
 }
 
-/* What comes once the bytes are there. A step that is cancelled ends early; what it leaves can be freed. */
+/* What comes once the bytes are there. A step that is cancelled ends early; what it leaves can
+ * be freed. */
 typedef struct
 {
   void (*run) (Builder *builder);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The same of stacks that are walked outside the kernel, from copies, all the way into the capture. The program in the kernel
- * sends the workload's own list, and lets perf write its record, with the copy, behind it. */
+/* The same of stacks that are walked outside the kernel, from copies, all the way into the
+ * capture. The program in the kernel sends the workload's own list, and lets perf write its
+ * record, with the copy, behind it. */
 
 #include "truth-compare.h"
 

@@ -26,7 +26,8 @@ pread (int fd, void *bytes, size_t size, off_t offset)
   return read (fd, bytes, size);
 }
 
-/* Every read fails once. What comes behind is missing, which must not pass for the end of the file. */
+/* Every read fails once. What comes behind is missing, which must not pass for the end of the
+ * file. */
 static void
 test_read_that_fails (void)
 {

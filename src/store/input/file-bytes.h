@@ -24,11 +24,13 @@ typedef struct
   bool is_cut; /* it was compressed, and the compressed data are damaged or end early */
 } FileBytes;
 
-/* Most bytes that a capture may have when unpacked: what frame offsets are meant for, or a 32-bit program has room for. */
+/* Most bytes that a capture may have when unpacked: what frame offsets are meant for, or a
+ * 32-bit program has room for. */
 #define FILE_BYTES_MOST ((size_t) (SIZE_MAX > UINT32_MAX ? UINT64_C (32) << 30 : 1 << 30))
 
-/* Maps or reads `fd` from its begin where it can seek, else from where it stands, to the end; then unpacks. `name` is for messages.
- * `limit` is the most bytes to accept, packed or not; `magic` is as for sysprof_file_bytes_unpack(). */
+/* Maps or reads `fd` from its begin where it can seek, else from where it stands, to the end;
+ * then unpacks. `name` is for messages. `limit` is the most bytes to accept, packed or not;
+ * `magic` is as for sysprof_file_bytes_unpack(). */
 bool sysprof_file_bytes_read (FileBytes *self,
                               int fd,
                               const char *name,
@@ -42,8 +44,9 @@ void sysprof_file_bytes_clear (FileBytes *self);
 /* Whether the file lost bytes since it was mapped; they read as zeros. */
 bool sysprof_file_bytes_were_cut (const FileBytes *self);
 
-/* For who reads from the front to the back and has come to `at`: pages of a mapped file that lie well behind no longer
- * count as our memory. They can still be read. `*done` is 0, or wherever the reading began, and then kept by this. */
+/* For who reads from the front to the back and has come to `at`: pages of a mapped file that
+ * lie well behind no longer count as our memory. They can still be read. `*done` is 0, or
+ * wherever the reading began, and then kept by this. */
 void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done);
 /* The same for all of them. */
 void sysprof_file_bytes_leave (const FileBytes *self);

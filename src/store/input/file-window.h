@@ -2,8 +2,9 @@
 
 /* Reads the bytes of a capture a piece at a time.
  *
- * Pieces of a mapped file are read into memory of our own, which stays in the cache: that takes half as long as faults
- * for all its pages, and they never count as ours. *Owned* by one thread; several may read one file. */
+ * Pieces of a mapped file are read into memory of our own, which stays in the cache: that takes
+ * half as long as faults for all its pages, and they never count as ours. *Owned* by one
+ * thread; several may read one file. */
 
 #pragma once
 
@@ -20,7 +21,8 @@ typedef struct
 
 #define FILE_WINDOW_MOST ((size_t) 1 << 16)
 
-/* `step` suits who reads from front to back if it is large, else who reads frames here and there. */
+/* `step` suits who reads from front to back if it is large, else who reads frames here and
+ * there. */
 #define FILE_WINDOW_ALL  ((size_t) 1 << 18)
 #define FILE_WINDOW_SOME ((size_t) 1 << 13)
 
@@ -30,8 +32,8 @@ void sysprof_file_window_clear (FileWindow *self);
 /* Not for others. */
 void sysprof_file_window_move (FileWindow *self, size_t at, size_t size);
 
-/* The bytes at `at`, which must be in the file: `size` of them, FILE_WINDOW_MOST at most, or all there are behind it.
- * Valid until the next call. */
+/* The bytes at `at`, which must be in the file: `size` of them, FILE_WINDOW_MOST at most, or
+ * all there are behind it. Valid until the next call. */
 static inline const uint8_t *
 sysprof_file_window_at (FileWindow *self, size_t at, size_t size)
 {
