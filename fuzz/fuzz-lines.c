@@ -125,7 +125,9 @@ collect (ElfAnswers *lines)
                                 g_array_new (FALSE, FALSE, sizeof (InlinedCall)) };
   g_autoptr (SymbolTable) table = sysprof_symbol_table_new (N_ADDRESSES * 2 + 1);
   SymbolId user = sysprof_symbol_table_add (table, &(Symbol){ .kind = SYMBOL_USER });
-  Symbolization symbolization = { .table = table, .lines = &collection };
+  Symbolization symbolization = { .request = &sysprof_lines_request,
+                                  .table = table,
+                                  .lines = &collection };
 
   table->file = g_new0 (StringId, N_ADDRESSES * 2 + 1);
   table->line = g_new0 (uint32_t, N_ADDRESSES * 2 + 1);
@@ -140,8 +142,8 @@ collect (ElfAnswers *lines)
 
   sysprof_line_collection_add (&symbolization, &batch, lines);
   for (size_t i = 0; i < lines->n_splits; i++)
-    sysprof_line_collection_note_gap (&symbolization, &batch, DEBUG_GAP_NO_SPLIT, 1,
-                                      lines->text + lines->split[i].name);
+    sysprof_symbolization_note_gap (&symbolization, batch.path, DEBUG_GAP_NO_SPLIT, 1,
+                                    lines->text + lines->split[i].name);
   for (AddressId i = 1; i <= 2 * N_ADDRESSES; i++)
     {
       if (first[i] > collection.inlined->len ||

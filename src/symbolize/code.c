@@ -6,7 +6,7 @@
 #include "symbolize/code.h"
 
 #include "disasm/disasm.h"
-#include "symbolize/debug-parts.h"
+#include "symbolize/kernel-code.h"
 #include "symbolize/symbol-table.h"
 #include "symbolize/vmlinux.h"
 
@@ -114,22 +114,19 @@ explain (Symbolization *self, const FileBatch *batch, const char *problem, const
     }
 }
 
-void
-sysprof_code_collection_explain (Symbolization *self,
-                                 const FileBatch *batch,
-                                 UnnamedReason reason)
+static void
+explain_reason (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
 {
   explain (self, batch, sysprof_unnamed_reason_to_string (reason),
            sysprof_unnamed_reason_remedy (reason));
 }
 
-bool
-sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch)
+static void
+explain_unsure (Symbolization *self, const FileBatch *batch)
 {
   explain (self, batch, "no file on this machine can be identified as the recorded one",
            "Open the capture where it was recorded, or record with build IDs, as sysprof-cli "
            "does.");
-  return true;
 }
 
 /* --- instructions --- */
@@ -287,7 +284,7 @@ find_lines (ElfSearch *search,
     }
   all.offsets = offsets;
   all.n_offsets = (uint32_t) found->n;
-  if (!sysprof_debug_parts_resolve_lines (search, &all, NULL, lines))
+  if (!sysprof_elf_search_resolve_lines (search, &all, NULL, lines))
     *lines = (ElfAnswers){ 0 };
 }
 
@@ -322,8 +319,11 @@ list_ranges (Symbolization *self, const FileBatch *batch, uint32_t **number_of, 
   return ranges;
 }
 
-bool
-sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch)
+static bool
+resolve (ElfSearch *search,
+         const FileBatch *batch,
+         const uint64_t *addresses,
+         UnnamedReason reason)
 {
   Symbolization *self = search->symbolization;
   ElfAnswers found = { 0 };
@@ -352,6 +352,49 @@ sysprof_code_collection_read (ElfSearch *search, const FileBatch *batch)
   sysprof_elf_answers_clear (&lines);
   return true;
 }
+
+/* --- the request --- */
+
+static bool
+wants (const Symbolization *self, AddressId address)
+{
+  return self->code->is_open[address] != 0;
+}
+
+static bool
+is_complete (const ElfFacts *facts)
+{
+  return facts->has_lines;
+}
+
+static bool
+is_useless (const Symbolization *self, const FileBatch *batch, bool is_complete)
+{
+  return false; /* the code is in the file itself */
+}
+
+static void
+resolve_kernel (Symbolization *self,
+                ElfCache *elf,
+                const FileBatch *batch,
+                const uint64_t *addresses,
+                uint64_t shift)
+{
+  sysprof_kernel_code_read (self, &elf->sandbox, batch, shift);
+}
+
+/* Lines were resolved before, and noted the same gaps. */
+const SymbolRequest sysprof_code_request = {
+  .reads_lines = true,
+  .reads_code = true,
+  .wants = wants,
+  .is_complete = is_complete,
+  .is_useless = is_useless,
+  .resolve = resolve,
+  .resolve_kernel = resolve_kernel,
+  .explain = explain_reason,
+  .explain_unsure = explain_unsure,
+};
 
 /* --- all files --- */
 
@@ -409,8 +452,8 @@ sysprof_disassemble (Disassembly *self,
    * table is only read. */
   from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
-  sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,
-                              (SymbolTable *) symbols);
+  sysprof_symbolization_init (&symbolization, &sysprof_code_request, store, &from_cache,
+                              &progress, (SymbolTable *) symbols);
   symbolization.code = &code;
   sysprof_jit_code_read (&symbolization);
   sysprof_vmlinux_resolve (&symbolization);

@@ -8,7 +8,7 @@
 #include "symbolize/symbolizer.h"
 
 /* *Owned* by the thread that symbolizes. */
-typedef struct
+typedef struct ElfSearch
 {
   Symbolization *symbolization;
   FileLocator locator;
@@ -28,22 +28,22 @@ ElfStatus sysprof_elf_search_open (ElfSearch *self,
                                    const char *path,
                                    ElfFacts *facts);
 
-/* The reader for files that the open file names and that are searched below `root`. */
-uint32_t sysprof_elf_search_reader (const ElfSearch *self, int root);
+/* Searches the debug file of the open file, which was found at `path` below `root`. If that is
+ * not the path of the batch, also searches where the file's processes, which have exited, saw
+ * the debug file. ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot
+ * be used. */
+ElfStatus sysprof_elf_search_find_debug (ElfSearch *self,
+                                         const FileBatch *batch,
+                                         int root,
+                                         const char *path,
+                                         const ElfFacts *facts);
+/* Adds a debug file of this machine. */
+ElfStatus sysprof_elf_search_add_debug (ElfSearch *self, const char *path);
 
-/* Opens `path` below `root` with the rights of `reader`, and adds it to the open file. `i`:
- * index into the missing split units of the answer. */
-typedef ElfStatus (
-    *AddPartFunc) (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i);
-
-/* A search for one part of the debug information. */
-typedef struct
-{
-  ElfSearch *search;
-  AddPartFunc add;
-  uint32_t i;
-  ElfStatus status; /* the result; starts as ELF_ABSENT */
-} PartSearch;
-
-/* A TryPathFunc: tries to add the part, which is found at `path` at last. */
-bool sysprof_part_search_try (int root, const char *path, void *part_search);
+/* Resolves lines and inlined functions of the batch with the open file, whose supplement and
+ * split units are searched. The keys are link-time `addresses`, or offsets if NULL. Missing
+ * parts are noted. Returns FALSE if the file gives no answer. */
+bool sysprof_elf_search_resolve_lines (ElfSearch *self,
+                                       const FileBatch *batch,
+                                       const uint64_t *addresses,
+                                       ElfAnswers *lines);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Resolves symbols from the ELF files behind mappings; if the caller is lines.c, lines and
- * inlined functions.
+/* Queries the ELF files behind mappings for what the request wants.
  *
  * A file is only used if it is the recorded one: the build IDs must be equal, or the inodes if
  * one side has no build ID. A separate debug file is used if the file itself has only part of
@@ -12,10 +11,8 @@
  * unprivileged (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
-#include "symbolize/code.h"
-#include "symbolize/debug-parts.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/lines.h"
+#include "symbolize/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEBUG_SUFFIX  ".debug"
-#define LOOK_AHEAD    16     /* addresses */
-#define ITEMS_BETWEEN 0x1000 /* between two checks for cancelation */
-
-/* Whether the file itself has all that a debug file could add. */
-static bool
-needs_no_debug_file (const ElfParser *self, const ElfFacts *facts)
-{
-  return self->is_for_lines ? facts->has_lines : facts->is_full;
-}
+#define DEBUG_SUFFIX ".debug"
 
 static bool
 is_file (const char *path)
@@ -119,181 +107,7 @@ open_recorded_file (ElfSearch *self,
   return *reason == UNNAMED_NOT;
 }
 
-static ElfStatus
-add_debug_file_at (ElfSearch *self, uint32_t reader, int root, const char *path, uint32_t i)
-{
-  struct stat info = { 0 };
-  autofd envelope = sysprof_open_debug_file (&self->locator.opener, reader, root, path, &info);
-
-  return envelope >= 0
-             ? sysprof_elf_parser_add_part (&self->parser, &(ElfPart){ ELF_PART_DEBUG },
-                                            envelope, &info, root, path)
-             : sysprof_elf_parser_note_unopened (&self->parser, path);
-}
-
-/* Searches the debug file of the file at `path` below `root`. If that is not the path of the
- * batch, also searches where the file's processes, which have exited, saw the debug file.
- * ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
-static ElfStatus
-find_debug_file (ElfSearch *self,
-                 const FileBatch *batch,
-                 int root,
-                 const char *path,
-                 const ElfFacts *facts)
-{
-  PartSearch search = { self, add_debug_file_at, 0, ELF_ABSENT };
-  char build_id[BUILD_ID_TEXT_SIZE];
-  DebugLink link = { build_id, facts->link };
-  g_autoptr (GArray) here = NULL;
-  g_autoptr (GArray) there = NULL;
-
-  write_build_id (facts, build_id);
-  here = sysprof_list_debug_candidates (&self->locator, root, path, &link, true);
-  if (sysprof_try_candidates (here, sysprof_part_search_try, &search) || path == batch->path)
-    return search.status;
-  there = sysprof_list_debug_candidates (&self->locator, -1, batch->path, &link, false);
-  (void) sysprof_try_translated_candidates (&self->locator, batch, there,
-                                            sysprof_part_search_try, &search);
-  return search.status;
-}
-
-/* --- answers --- */
-
-/* Translates the function's range from file offsets to addresses of the process that contains
- * `address`. */
-static void
-find_range (const Symbolization *self,
-            AddressId address,
-            const ElfAnswer *answer,
-            uint64_t *start,
-            uint64_t *end)
-{
-  uint64_t at = sysprof_symbolization_lookup_address (self, address);
-
-  *start = at - (answer->link_address - answer->start);
-  *end = at + (answer->end - answer->link_address);
-}
-
-static SymbolId
-use_answer (Symbolization *self,
-            const FileBatch *batch,
-            const BatchItem *item,
-            const ElfAnswer *answer,
-            const char *text)
-{
-  const char *raw_name = text + answer->name;
-  g_autofree char *unversioned = NULL;
-  const char *version;
-  SymbolAnswer named = {
-    .binary = sysprof_symbolize_base_name (batch->path),
-    .path = batch->path,
-    .kind = SYMBOL_USER,
-    .is_entry = answer->is_entry,
-  };
-
-  find_range (self, item->address, answer, &named.start, &named.end);
-
-  /* such as memcpy@@GLIBC_2.14 */
-  version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
-  if (version != NULL)
-    raw_name = unversioned = g_strndup (raw_name, (size_t) (version - raw_name));
-
-  named.name = answer->demangled != 0 ? text + answer->demangled : raw_name;
-  named.raw_name = raw_name;
-  return sysprof_symbolization_name (self, item->address, &named);
-}
-
-/* Prefetches rows: items are sorted by offset, so the rows of their addresses are in random
- * order. */
-static void
-expect_item (const Symbolization *self, AddressId address)
-{
-  const AddressTable *addresses = &self->store->addresses;
-
-  __builtin_prefetch (&addresses->address[address]);
-  __builtin_prefetch (&addresses->is_return[address]);
-  __builtin_prefetch (&self->table->of_address[address], 1);
-  __builtin_prefetch (&self->table->function_start[address], 1);
-  __builtin_prefetch (&self->table->function_end[address], 1);
-  __builtin_prefetch (&self->reason[address], 1);
-}
-
-static void
-explain_answer (Symbolization *self,
-                AddressId address,
-                const ElfAnswer *answer,
-                UnnamedReason reason)
-{
-  uint64_t at = sysprof_symbolization_lookup_address (self, address);
-  UnnamedAnswer unnamed = { .reason = reason, .is_entry = answer->is_entry };
-
-  if (answer->link_address != 0)
-    unnamed.link_address =
-        answer->link_address + (self->store->addresses.is_return[address] != 0);
-  if (answer->end != 0)
-    {
-      unnamed.start = at - (answer->link_address - answer->start);
-      unnamed.end = at + (answer->end - answer->link_address);
-    }
-  sysprof_symbolization_explain (self, address, &unnamed);
-}
-
-static void
-use_answers (Symbolization *self,
-             const FileBatch *batch,
-             const ElfAnswers *answers,
-             UnnamedReason reason)
-{
-  const ElfAnswer *last = NULL; /* the answer that gave `symbol` */
-  SymbolId symbol = 0;
-  uint32_t at = 0;
-
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    {
-      const BatchItem *item = &batch->items[i];
-      const ElfAnswer *answer;
-
-      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
-        return;
-      if (i + LOOK_AHEAD < batch->n_items)
-        expect_item (self, batch->items[i + LOOK_AHEAD].address);
-      while (batch->offsets[at] != item->offset)
-        at++;
-      answer = &answers->symbol[at];
-
-      if (answer->name != 0 && last != NULL && answer->name == last->name &&
-          answer->is_entry == last->is_entry && symbol != 0)
-        {
-          uint64_t start, end;
-
-          find_range (self, item->address, answer, &start, &end);
-          sysprof_symbolization_name_again (self, item->address, symbol, start, end);
-        }
-      else if (answer->name != 0)
-        {
-          symbol = use_answer (self, batch, item, answer, answers->text);
-          last = answer;
-        }
-      else
-        explain_answer (self, item->address, answer, reason);
-    }
-}
-
-static void
-explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
-{
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    sysprof_symbolization_explain (self, batch->items[i].address,
-                                   &(UnnamedAnswer){ .reason = reason });
-}
-
-static bool
-is_lack_of_names (uint8_t reason)
-{
-  return reason == UNNAMED_NO_SYMBOLS || reason == UNNAMED_BETWEEN_SYMBOLS ||
-         reason == UNNAMED_OTHER_DEBUG_FILE || reason == UNNAMED_DEBUG_FILE_FAILED ||
-         reason == UNNAMED_OVER_LIMIT;
-}
+/* --- reasons --- */
 
 /* Returns why addresses have no name although the file could be read. */
 static UnnamedReason
@@ -312,80 +126,19 @@ reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
   return facts->symbols_status == ELF_OK ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS;
 }
 
-/* Whether the recorder has read this file and found no names for any of these addresses. */
+/* Inode numbers are only meaningful on this machine. */
 static bool
-is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
+is_identifiable (const Symbolization *self, const FileBatch *batch)
 {
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    {
-      AddressId address = batch->items[i].address;
-
-      if (!self->is_told[address] || !is_lack_of_names (self->reason[address]))
-        return false;
-    }
-  return true;
+  return is_file (batch->path) &&
+         (batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere));
 }
 
-/* A debug file that cannot be read costs only the names that it alone contains. */
-static bool
-resolve_names (ElfSearch *self,
-               const FileBatch *batch,
-               const uint64_t *addresses,
-               UnnamedReason reason_of_lack)
+static void
+explain_unsure (Symbolization *self, const FileBatch *batch)
 {
-  const ElfQuery query = { .are_addresses = addresses != NULL,
-                           .offsets = addresses != NULL ? addresses : batch->offsets,
-                           .n = batch->n_offsets };
-  guint n_blamed = sysprof_elf_parser_n_blamed (&self->parser);
-  ElfAnswers answers = { 0 };
-  ElfStatus status;
-
-  for (;;)
-    {
-      status = sysprof_elf_cache_resolve (&self->parser.elf, &query, &answers);
-      if (!sysprof_elf_parser_do_without (&self->parser, status))
-        break;
-      reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
-    }
-  if (status == ELF_OK)
-    use_answers (self->symbolization, batch, &answers, reason_of_lack);
-  else
-    sysprof_elf_parser_forgive (&self->parser, n_blamed);
-  sysprof_elf_answers_clear (&answers);
-  return status == ELF_OK;
-}
-
-/* Resolves names or lines, or reads code, from the file that is open in the parser. The keys
- * are link-time addresses if given, else offsets. Returns FALSE if the file gives no answer. */
-static bool
-resolve_open_file (ElfSearch *self,
-                   const FileBatch *batch,
-                   const uint64_t *addresses,
-                   UnnamedReason reason_of_lack)
-{
-  ElfAnswers lines = { 0 };
-  bool is_answered;
-
-  if (self->symbolization->code != NULL)
-    is_answered = sysprof_code_collection_read (self, batch);
-  else if (self->symbolization->lines != NULL)
-    {
-      is_answered = sysprof_debug_parts_resolve_lines (self, batch, addresses, &lines);
-      if (is_answered)
-        sysprof_line_collection_add (self->symbolization, batch, &lines);
-    }
-  else
-    is_answered = resolve_names (self, batch, addresses, reason_of_lack);
-  sysprof_elf_answers_clear (&lines);
-  return is_answered;
-}
-
-/* Lines and code are only useful if the file is certainly the recorded one: inode numbers are
- * only meaningful on this machine. */
-static bool
-may_have_lines (const Symbolization *self, const FileBatch *batch)
-{
-  return batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere);
+  if (self->request->explain_unsure != NULL)
+    self->request->explain_unsure (self, batch);
 }
 
 /* --- fetched files --- */
@@ -464,18 +217,20 @@ use_debug_file_alone (ElfSearch *self, const FileBatch *batch, int root, const c
 
   if (envelope < 0 ||
       sysprof_elf_search_open (self, envelope, &info, root, path, &facts) != ELF_OK ||
-      !has_build_id (&facts, batch->build_id) || !needs_no_debug_file (&self->parser, &facts))
+      !has_build_id (&facts, batch->build_id) ||
+      !self->symbolization->request->is_complete (&facts))
     return false;
   if (facts.text_size != 0)
     {
-      if (self->symbolization->code != NULL)
+      if (self->symbolization->request->reads_code)
         return false; /* a debug file contains no code */
       addresses = sysprof_find_link_addresses (self->symbolization->store, batch,
                                                facts.text_address, facts.text_size);
       if (addresses == NULL)
         return false;
     }
-  return resolve_open_file (self, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
+  return self->symbolization->request->resolve (self, batch, addresses,
+                                                UNNAMED_BETWEEN_SYMBOLS);
 }
 
 /* The file itself is on this machine, or was fetched with its debug file. */
@@ -499,16 +254,17 @@ resolve_file_fetched (ElfSearch *self, const FileBatch *batch, FetchedFile *fetc
 
   if (self->parser.has_debug)
     debug_status = ELF_OK;
-  else if (fetched->debug != NULL && !needs_no_debug_file (&self->parser, &facts))
+  else if (fetched->debug != NULL && !self->symbolization->request->is_complete (&facts))
     {
-      debug_status = add_debug_file_at (self, READER_OURSELVES, -1, fetched->debug, 0);
+      debug_status = sysprof_elf_search_add_debug (self, fetched->debug);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
   /* If no debug file could be used, the file alone has already been tried. It may also be
    * another file than the one found earlier. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
-  (void) resolve_open_file (self, batch, NULL, reason_of_lack (&facts, debug_status));
+  (void) self->symbolization->request->resolve (self, batch, NULL,
+                                                reason_of_lack (&facts, debug_status));
 }
 
 /* --- files of this machine --- */
@@ -524,24 +280,24 @@ use_open_file (ElfSearch *self,
                UnnamedReason *reason)
 {
   ElfStatus debug_status = ELF_ABSENT;
-  bool is_complete = needs_no_debug_file (&self->parser, facts);
+  bool is_complete = self->symbolization->request->is_complete (facts);
   Symbolization *symbolization = self->symbolization;
+  const SymbolRequest *request = symbolization->request;
 
-  if (symbolization->lines != NULL && symbolization->is_elsewhere && facts->build_id_size == 0)
-    return true; /* without identification, the file may be a different one */
-  if (symbolization->code != NULL && symbolization->is_elsewhere && facts->build_id_size == 0)
-    return sysprof_code_collection_explain_unsure (symbolization, batch);
+  /* Without identification, the file may be a different one. */
+  if (request->reads_lines && symbolization->is_elsewhere && facts->build_id_size == 0)
+    {
+      explain_unsure (symbolization, batch);
+      return true;
+    }
   if (self->parser.has_debug)
     debug_status = ELF_OK;
   else if (!is_complete)
-    debug_status = find_debug_file (self, batch, root, path, facts);
+    debug_status = sysprof_elf_search_find_debug (self, batch, root, path, facts);
   if (debug_status != ELF_OK && !is_complete)
     note_wanted (symbolization, batch, facts);
-  if (debug_status != ELF_OK && symbolization->code == NULL &&
-      (symbolization->lines != NULL ? !is_complete
-                                    : is_told_to_lack_names (symbolization, batch)))
-    return true;
-  if (resolve_open_file (self, batch, NULL, reason_of_lack (facts, debug_status)))
+  if ((debug_status != ELF_OK && request->is_useless (symbolization, batch, is_complete)) ||
+      request->resolve (self, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
   *reason =
@@ -716,10 +472,8 @@ resolve_file (ElfSearch *self, const FileBatch *batch)
   if (try_pinned_files (self, batch, &reason) || try_build_id (self, batch, &reason))
     return;
 
-  if (self->symbolization->code != NULL)
-    sysprof_code_collection_explain (self->symbolization, batch, reason);
-  else if (self->symbolization->lines == NULL)
-    explain_all (self->symbolization, batch, reason);
+  if (self->symbolization->request->explain != NULL)
+    self->symbolization->request->explain (self->symbolization, batch, reason);
   if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
       reason == UNNAMED_OTHER_BUILD_ID)
     note_wanted (self->symbolization, batch, NULL);
@@ -733,9 +487,9 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
 
   if (self->is_this_boot &&
       sysprof_vdso_resolve (batch->offsets, batch->n_offsets, &answers) == ELF_OK)
-    use_answers (self, batch, &answers, UNNAMED_BETWEEN_SYMBOLS);
+    sysprof_names_use (self, batch, &answers, UNNAMED_BETWEEN_SYMBOLS);
   else
-    explain_all (self, batch, UNNAMED_FILE_MISSING);
+    self->request->explain (self, batch, UNNAMED_FILE_MISSING);
   sysprof_elf_answers_clear (&answers);
 }
 
@@ -749,16 +503,11 @@ note_gaps (const Symbolization *self,
     sysprof_symbolization_note_gap (self, batch->path, kind, 1, paths->pdata[i]);
 }
 
-/* Nothing is reported for code, because lines were resolved before and reported the same
- * problems. */
 static void
-tell_failed (ElfSearch *self, const FileBatch *batch)
+note_failed_parts (ElfSearch *self, const FileBatch *batch)
 {
-  if (self->symbolization->code == NULL)
-    {
-      note_gaps (self->symbolization, batch, DEBUG_GAP_FAILED, self->parser.blamed);
-      note_gaps (self->symbolization, batch, DEBUG_GAP_SKIPPED, self->parser.skipped);
-    }
+  note_gaps (self->symbolization, batch, DEBUG_GAP_FAILED, self->parser.blamed);
+  note_gaps (self->symbolization, batch, DEBUG_GAP_SKIPPED, self->parser.skipped);
   sysprof_elf_parser_forgive (&self->parser, 0);
   g_clear_pointer (&self->parser.skipped, g_ptr_array_unref);
 }
@@ -774,17 +523,14 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
        i++)
     {
       const FileBatch *batch = &batches->row[i];
-      bool is_unsure = !is_file (batch->path) || !may_have_lines (self, batch);
 
       if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
         continue;
-      if (self->code != NULL && is_unsure)
+      if (self->request->reads_lines && !is_identifiable (self, batch))
         {
-          (void) sysprof_code_collection_explain_unsure (self, batch);
+          explain_unsure (self, batch);
           continue;
         }
-      if (self->lines != NULL && is_unsure)
-        continue;
       if (fetched != NULL)
         {
           resolve_file_fetched (&search, batch, &fetched[i]);
@@ -796,7 +542,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
         resolve_file (&search, batch);
       else
         resolve_vdso (self, batch);
-      tell_failed (&search, batch);
+      note_failed_parts (&search, batch);
     }
   sysprof_elf_search_clear (&search);
 }

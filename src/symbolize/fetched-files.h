@@ -54,3 +54,6 @@ typedef struct
 void sysprof_elf_resolve_fetched (Symbolization *self,
                                   const FileBatches *batches,
                                   FetchedFile *fetched);
+
+/* Queries all files of this machine. The added answers refer to the returned batches. */
+FileBatches *sysprof_elf_find_lines (Symbolization *self);

@@ -19,7 +19,7 @@ typedef struct
   ProcessId process;
   JitCodeId code;
   AddressId address;
-} Place;
+} SampledFunction;
 
 typedef struct
 {
@@ -41,9 +41,9 @@ typedef struct
 /* --- what is wanted --- */
 
 static int
-compare_places (const void *a, const void *b)
+compare_sampled (const void *a, const void *b)
 {
-  const Place *left = a, *right = b;
+  const SampledFunction *left = a, *right = b;
 
   if (left->process != right->process)
     return left->process < right->process ? -1 : 1;
@@ -53,33 +53,33 @@ compare_places (const void *a, const void *b)
 }
 
 static GArray *
-collect_places (const Symbolization *self)
+list_sampled (const Symbolization *self)
 {
   const AddressTable *addresses = &self->store->addresses;
-  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+  GArray *sampled = g_array_new (FALSE, FALSE, sizeof (SampledFunction));
 
   for (AddressId address = 1; address < addresses->n; address++)
     {
       JitCodeId code = sysprof_address_table_get_code (addresses, address);
 
-      if (code != 0 && sysprof_code_collection_wants (self, address))
+      if (code != 0 && sysprof_symbolization_wants (self, address))
         {
-          Place place = { self->store->jit_code[code].process, code, address };
+          SampledFunction one = { self->store->jit_code[code].process, code, address };
 
-          g_array_append_val (places, place);
+          g_array_append_val (sampled, one);
         }
     }
-  g_array_sort (places, compare_places);
-  return places;
+  g_array_sort (sampled, compare_sampled);
+  return sampled;
 }
 
 /* Returns 1 + the index of the piece; 0 = the limit is reached. */
 static uint32_t
-add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
+add_piece (CodeCollection *code, const Symbolization *self, const SampledFunction *sampled)
 {
-  const JitCode *function = &self->store->jit_code[place->code];
+  const JitCode *function = &self->store->jit_code[sampled->code];
   const CodePiece piece = {
-    .symbol = self->table->of_address[place->address],
+    .symbol = self->table->of_address[sampled->address],
     .path = "",
     .build_id = "",
     .start = function->start,
@@ -100,9 +100,12 @@ add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
   return code->pieces->len;
 }
 
-/* `places` [n] are of one process. */
+/* `sampled` [n] are of one process. */
 static void
-functions_init (Functions *self, Symbolization *symbolization, const Place *places, uint32_t n)
+functions_init (Functions *self,
+                Symbolization *symbolization,
+                const SampledFunction *sampled,
+                uint32_t n)
 {
   CodeCollection *code = symbolization->code;
   BatchItem *items = g_new0 (BatchItem, n);
@@ -113,12 +116,12 @@ functions_init (Functions *self, Symbolization *symbolization, const Place *plac
   self->piece = g_new0 (uint32_t, n);
   for (uint32_t i = 0; i < n; i++)
     {
-      const JitCode *function = &symbolization->store->jit_code[places[i].code];
+      const JitCode *function = &symbolization->store->jit_code[sampled[i].code];
 
-      items[i].address = places[i].address;
-      if (i == 0 || places[i].code != places[i - 1].code)
+      items[i].address = sampled[i].address;
+      if (i == 0 || sampled[i].code != sampled[i - 1].code)
         {
-          number = add_piece (code, symbolization, &places[i]);
+          number = add_piece (code, symbolization, &sampled[i]);
           if (number != 0)
             {
               self->function[self->n] =
@@ -127,7 +130,7 @@ functions_init (Functions *self, Symbolization *symbolization, const Place *plac
               self->piece[self->n++] = number - 1;
             }
         }
-      code->into->piece_of[places[i].address] = number;
+      code->into->piece_of[sampled[i].address] = number;
     }
 }
 
@@ -185,7 +188,7 @@ take (Symbolization *self,
   for (size_t i = 0; i < found->code.n; i++)
     {
       const ElfInstruction *row = &found->code.instruction[i];
-      const JitPlace *place = &found->place[i];
+      const JitPlace *line = &found->place[i];
       Instruction instruction;
 
       if (i == 0 || row[-1].range != row->range)
@@ -202,13 +205,13 @@ take (Symbolization *self,
       if (is_known)
         continue;
       instruction = sysprof_code_collection_make_row (code, piece, row, found->code.text);
-      if (self->options->with_lines && place->line != 0)
+      if (self->options->with_lines && line->line != 0)
         {
           /* Node.js 18 writes garbage for names that it has already freed. */
-          if (is_name (found->code.text + place->file))
+          if (is_name (found->code.text + line->file))
             instruction.file =
-                sysprof_code_collection_intern_file (code, found->code.text + place->file);
-          instruction.line = place->line;
+                sysprof_code_collection_intern_file (code, found->code.text + line->file);
+          instruction.line = line->line;
         }
       g_array_append_val (code->rows, instruction);
       piece->n++;
@@ -358,18 +361,18 @@ is_same_file (const Mapping *a, const Mapping *b)
 }
 
 static void
-read_process (Search *self, const Place *places, uint32_t n)
+read_process (Search *self, const SampledFunction *sampled, uint32_t n)
 {
   const Store *store = self->symbolization->store;
   const Mapping *last = NULL; /* a repeated mapping is of the same file */
   Functions functions;
 
-  functions_init (&functions, self->symbolization, places, n);
+  functions_init (&functions, self->symbolization, sampled, n);
   for (MappingId id = 1; id < store->n_mappings && functions.n > 0; id++)
     {
       const Mapping *mapping = &store->mappings[id];
 
-      if (mapping->process != places->process ||
+      if (mapping->process != sampled->process ||
           (last != NULL && is_same_file (last, mapping)) ||
           !is_dump (sysprof_store_string (store, mapping->path)))
         continue;
@@ -382,8 +385,8 @@ read_process (Search *self, const Place *places, uint32_t n)
 void
 sysprof_jit_code_read (Symbolization *self)
 {
-  g_autoptr (GArray) array = collect_places (self);
-  const Place *places = (const Place *) (const void *) array->data;
+  g_autoptr (GArray) array = list_sampled (self);
+  const SampledFunction *sampled = (const SampledFunction *) (const void *) array->data;
   Search search = { .symbolization = self, .child = CONFINED_CHILD_INIT };
   LocateOptions locate = sysprof_symbolization_locate_options (self);
   uint32_t end;
@@ -397,9 +400,9 @@ sysprof_jit_code_read (Symbolization *self)
   for (uint32_t i = 0; i < array->len && !sysprof_progress_is_cancelled (self->progress);
        i = end)
     {
-      for (end = i + 1; end < array->len && places[end].process == places[i].process; end++)
+      for (end = i + 1; end < array->len && sampled[end].process == sampled[i].process; end++)
         ;
-      read_process (&search, places + i, end - i);
+      read_process (&search, sampled + i, end - i);
       /* A file must not influence the results of the next one, so each one gets a new child. */
       sysprof_confined_child_end (&search.child);
     }

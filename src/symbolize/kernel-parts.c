@@ -6,8 +6,7 @@
 #include "symbolize/kernel-parts.h"
 
 #include "capture/capture.h"
-#include "symbolize/code.h"
-#include "symbolize/lines.h"
+#include "symbolize/request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +23,7 @@ bool
 sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address)
 {
   return self->store->addresses.kind[address] == ADDRESS_KERNEL &&
-         (self->code != NULL    ? sysprof_code_collection_wants (self, address)
-          : self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                                : sysprof_symbolization_is_open (self, address));
+         sysprof_symbolization_wants (self, address);
 }
 
 static bool
@@ -373,7 +370,7 @@ sysprof_kernel_parts_new (const Symbolization *symbolization)
   find_bases (self, symbolization);
   g_array_sort (self->parts, compare_bases);
   collect_items (self, symbolization);
-  if (symbolization->code == NULL)
+  if (!symbolization->request->reads_code)
     merge_same_files (self);
   for (guint i = 0; i < self->parts->len; i++)
     list_offsets (&g_array_index (self->parts, KernelPart, i));

@@ -60,8 +60,8 @@ look (LinesAhead *self)
   Symbolization symbolization;
 
   self->table = sysprof_symbol_table_new (1);
-  sysprof_symbolization_init (&symbolization, self->store, &self->options, &progress,
-                              self->table);
+  sysprof_symbolization_init (&symbolization, &sysprof_lines_request, self->store,
+                              &self->options, &progress, self->table);
   symbolization.lines = &lines;
   self->batches = sysprof_elf_find_lines (&symbolization);
   self->wanted = g_array_ref (symbolization.wanted);

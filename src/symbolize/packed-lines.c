@@ -272,7 +272,7 @@ finish_file (Reader *self)
 
       for (; item < batch->items + batch->n_items && item->offset == batch->offsets[answer->at];
            item++)
-        if (sysprof_line_collection_wants (self->symbolization, item->address))
+        if (sysprof_symbolization_wants (self->symbolization, item->address))
           g_array_append_val (items, *item);
       if (items->len == n_before)
         continue;

@@ -7,6 +7,7 @@
  * servers identify it by build ID. */
 
 #include "symbolize/fetched-files.h"
+#include "symbolize/request.h"
 
 #include <errno.h>
 #include <string.h>
@@ -248,8 +249,8 @@ sysprof_source_files_read (SourceFile *files,
   Finder self = { .room = MOST_SOURCES_SIZE };
   LocateOptions locate;
 
-  sysprof_symbolization_init (&self.symbolization, store, options, &progress,
-                              (SymbolTable *) symbols);
+  sysprof_symbolization_init (&self.symbolization, &sysprof_names_request, store, options,
+                              &progress, (SymbolTable *) symbols);
   locate = sysprof_symbolization_locate_options (&self.symbolization);
   sysprof_file_locator_init (&self.locator, &locate);
   for (uint32_t i = 0; i < n_sought; i++)

@@ -37,13 +37,15 @@ typedef struct
   char wanted_kernel[SYMBOLIZER_BUILD_ID_SIZE];
   GArray *wanted_modules; /* of WantedModule: likewise for kernel modules; each build ID once */
   bool is_interrupted; /* the search for names was canceled, and names found before are kept */
-  struct LineCollection *lines; /* NULL; else lines are collected instead of names (lines.h) */
-  /* NULL; else code is collected (code.h), and the table is not changed */
+  const struct SymbolRequest *request; /* what is looked up (request.h) */
+  struct LineCollection *lines;        /* for the request for lines (lines.h) */
+  /* for the request for code (code.h), which does not change the table */
   struct CodeCollection *code;
 } Symbolization;
 
 /* `table` is borrowed. */
 void sysprof_symbolization_init (Symbolization *self,
+                                 const struct SymbolRequest *request,
                                  Store *store,
                                  const SymbolizeOptions *options,
                                  Progress *progress,
@@ -120,8 +122,8 @@ void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
                                     const UnnamedAnswer *answer);
 
-/* Notes that debug information of the file with that path (as processes see it) is missing;
- * `what` is untrusted. */
+/* Notes that debug information of the file with that path (as processes see it) is missing, if
+ * the request reports it; `what` is untrusted. */
 void sysprof_symbolization_note_gap (const Symbolization *self,
                                      const char *path,
                                      DebugGapKind kind,
