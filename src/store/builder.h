@@ -10,9 +10,9 @@
 
 #pragma once
 
+#include "store/file-bytes.h"
+#include "store/file-window.h"
 #include "store/frame.h"
-#include "store/input/file-bytes.h"
-#include "store/input/file-window.h"
 #include "store/store.h"
 
 /* Equal for equal stacks and for no others; {0, 0} for the empty one. */

@@ -4,7 +4,7 @@
  * Chunks of different files may be interleaved. */
 
 #include "store/builder.h"
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include <string.h>
 #include <sys/mman.h>

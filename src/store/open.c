@@ -6,8 +6,8 @@
 #include "store/store.h"
 
 #include "store/builder.h"
-#include "store/input/file-bytes.h"
-#include "store/input/file-stamp.h"
+#include "store/file-bytes.h"
+#include "store/file-stamp.h"
 
 #include <fcntl.h>
 

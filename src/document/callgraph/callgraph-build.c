@@ -3,7 +3,7 @@
 /* The long work of call graphs: on a worker what the engine does, in the caller's thread what its own function does. */
 
 #include "document/callgraph/callgraph.h"
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 /* How long the caller's main loop waits for its own function, and how often the clock is
  * read. */

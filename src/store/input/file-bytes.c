@@ -2,7 +2,7 @@
 
 /* The bytes of a file, decompressed if necessary. See file-bytes.h. */
 
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include "store/input/mapped-file.h"
 #include "util/util.h"

@@ -2,7 +2,7 @@
 
 /* Reads a capture piece by piece. See file-window.h. */
 
-#include "store/input/file-window.h"
+#include "store/file-window.h"
 
 #include <errno.h>
 #include <string.h>

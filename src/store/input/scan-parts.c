@@ -4,7 +4,7 @@
 
 #include "store/input/scan-parts.h"
 
-#include "store/input/file-window.h"
+#include "store/file-window.h"
 
 #define GRAIN           ((uint64_t) 1 << 20) /* bytes: below it a thread costs more than it saves */
 #define CANCEL_EVERY    0x400                /* frames: 64 MiB where they are longest */

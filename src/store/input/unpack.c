@@ -3,7 +3,7 @@
 /* Compressed captures: recognized by their first bytes, unpacked whole. A compressed file that
  * was cut gives what it had, as a cut capture would. */
 
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include "util/util.h"
 

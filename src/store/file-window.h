@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 typedef struct
 {
