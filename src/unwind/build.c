@@ -11,8 +11,8 @@
 #include "unwind/code-patterns.h"
 #include "unwind/code-reader.h"
 #include "unwind/go.h"
+#include "unwind/rule-check.h"
 #include "unwind/table.h"
-#include "unwind/x86.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -20,12 +20,7 @@
 
 #define MOST_TEXTS 64 /* executable sections */
 
-/* The first instructions of each function are compared with its unwind rules. */
-#define MOST_FIRST             12                     /* rows */
-#define MOST_FIRST_INSTRUCTION 4                      /* bytes */
-#define PIECE                  (UINT64_C (256) << 10) /* bytes read at once */
-#define MOST_CONTRADICTED      64
-#define BEGINNING              16 /* bytes */
+#define MOST_CONTRADICTED 64
 
 /* Linkers put up to 15 bytes of padding between functions. Padding counts as part of the
  * function before it. This saves two rows, and a return address after a call that never returns
@@ -40,13 +35,6 @@
  * adds. */
 #define LEAST_SYMBOLS 256
 #define MOST_GAPS     4096 /* gaps of that size that are searched for calls */
-
-/* The rows at the start of a function. */
-typedef struct
-{
-  uint64_t address;
-  uint32_t rule;
-} FirstRow;
 
 typedef struct
 {
@@ -71,13 +59,8 @@ typedef struct
   size_t n_contradicted;
   /* compare rules with code: in the first pass, unless only call-frame information is used */
   bool is_comparing;
-  bool is_again;  /* the pass must be repeated, because a function needs other rows */
-  uint8_t *piece; /* bytes at [piece_start, piece_end), or NULL */
-  uint64_t piece_start;
-  uint64_t piece_end;
-  uint64_t text_end;          /* of the current section */
-  FirstRow first[MOST_FIRST]; /* [n_first] of the current function */
-  size_t n_first;
+  bool is_again;        /* the pass must be repeated, because a function needs other rows */
+  RuleCheck check;      /* of the current function and section */
   uint64_t code_budget; /* bytes of code without rules that may still be read */
   uint32_t no_rule;     /* RULE_NONE or RULE_DOUBT */
   BuildSources sources;
@@ -90,8 +73,7 @@ add_row (void *data, uint64_t address, uint32_t rule)
 {
   Build *self = data;
 
-  if (self->n_first < MOST_FIRST)
-    self->first[self->n_first++] = (FirstRow){ address, rule };
+  sysprof_rule_check_add (&self->check, address, rule);
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
@@ -306,100 +288,6 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
 
 /* --- comparing rules with instructions --- */
 
-static uint32_t
-first_rule_at (const Build *self, uint64_t address)
-{
-  uint32_t rule = RULE_NONE;
-
-  for (size_t i = 0; i < self->n_first && self->first[i].address <= address; i++)
-    rule = self->first[i].rule;
-  return rule;
-}
-
-/* The amount that an instruction adds to the distance from SP to the CFA. FALSE: unknown, or
- * the function continues elsewhere. */
-static bool
-follow_sp (const X86Instruction *instruction, uint64_t *offset)
-{
-  switch (instruction->kind)
-    {
-    case X86_PUSH:
-      *offset += 8;
-      return true;
-    case X86_POP:
-      *offset -= 8;
-      return true;
-    case X86_ADD_SP:
-      *offset -= (uint64_t) instruction->value;
-      return true;
-    case X86_OTHER:
-    case X86_PADDING:
-    case X86_CODE_ADDRESS:
-    case X86_BP_FROM_SP:
-    case X86_SPOIL_BP:
-    case X86_ZERO_BP:
-    case X86_STORE_BP:
-    case X86_LOAD_BP:
-      return true;
-    default:
-      return false;
-    }
-}
-
-/* The bytes at [start, start + size), from a cached piece. NULL: they cannot be read. */
-static const uint8_t *
-read_beginning (Build *self, uint64_t start, uint64_t size)
-{
-  if (start < self->piece_start || start + size > self->piece_end)
-    {
-      free (self->piece);
-      self->piece = NULL;
-      self->piece_start = start;
-      self->piece_end = start + PIECE < self->text_end ? start + PIECE : self->text_end;
-      if (sysprof_elf_image_read_code (self->image, start, self->piece_end, &self->piece) !=
-          ELF_OK)
-        self->piece = NULL;
-    }
-  return self->piece != NULL ? self->piece + (start - self->piece_start) : NULL;
-}
-
-/* Whether the rules contradict what the function's first instructions do to SP. Rules that do
- * not use SP are trusted. So are rules that change with the first instruction, because their
- * author has considered it. */
-static bool
-contradicts (Build *self, uint64_t start, uint64_t end)
-{
-  uint64_t size = end - start < BEGINNING ? end - start : BEGINNING;
-  uint32_t rule = first_rule_at (self, start);
-  uint64_t offset = RULE_OFFSET (rule);
-  const uint8_t *code;
-  X86Instruction instruction;
-
-  if (self->header.machine != EM_X86_64 || RULE_KIND (rule) != RULE_SP ||
-      self->n_first == MOST_FIRST ||
-      (self->n_first > 1 && self->first[1].address - start <= MOST_FIRST_INSTRUCTION))
-    return false;
-  code = read_beginning (self, start, size);
-  if (code == NULL)
-    return false;
-
-  for (size_t at = 0; at < size &&
-                      sysprof_x86_decode (code + at, size - at, start + at, &instruction) &&
-                      follow_sp (&instruction, &offset);)
-    {
-      at += instruction.length;
-      rule = first_rule_at (self, start + at);
-      if (at >= size || RULE_KIND (rule) != RULE_SP)
-        return false;
-      if (instruction.kind == X86_PADDING)
-        /* before a jump target: this instruction is not reached from above */
-        offset = RULE_OFFSET (rule);
-      if (RULE_OFFSET (rule) != offset)
-        return true;
-    }
-  return false;
-}
-
 static bool
 is_contradicted (const Build *self, uint64_t start)
 {
@@ -432,7 +320,8 @@ add_read_function (Build *self, uint64_t start, uint64_t end)
 static bool
 keep_contradicted (Build *self, uint64_t start, uint64_t end)
 {
-  if (self->n_contradicted == MOST_CONTRADICTED || !contradicts (self, start, end))
+  if (self->n_contradicted == MOST_CONTRADICTED || self->header.machine != EM_X86_64 ||
+      !sysprof_rule_check_contradicts (&self->check, self->image, start, end))
     return false;
   self->contradicted[self->n_contradicted++] = start;
   return true;
@@ -445,7 +334,7 @@ add_text (Build *self, ElfCode text)
 {
   uint64_t at = text.start;
 
-  self->text_end = text.end;
+  self->check.text_end = text.end;
 
   for (;;)
     {
@@ -467,7 +356,7 @@ add_text (Build *self, ElfCode text)
         end = limit;
 
       add_gap (self, at, function->start);
-      self->n_first = 0;
+      self->check.n = 0;
       /* The start of a context is never called: its address is put on the stack, and is looked
        * up one byte before. */
       if (function->start > at &&
@@ -610,7 +499,7 @@ out:
   sysprof_go_table_clear (&self.go);
   sysprof_elf_symbols_free (self.symbols);
   free (self.call_targets);
-  free (self.piece);
+  sysprof_rule_check_clear (&self.check);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;
