@@ -90,6 +90,19 @@ find_flatpak_dirs (FileLocator *self)
 
 /* --- candidates --- */
 
+bool
+sysprof_is_build_id (Text hex)
+{
+  size_t size = sysprof_text_size (hex);
+
+  if (size < 4 || size >= BUILD_ID_TEXT_SIZE || size % 2 != 0)
+    return false;
+  for (const char *at = hex.at; at < hex.end; at++)
+    if (!g_ascii_isxdigit (*at) || g_ascii_isupper (*at))
+      return false;
+  return true;
+}
+
 static void
 add_candidate (GArray *candidates, int root, char *path)
 {

@@ -14,6 +14,12 @@ typedef struct
   char *path;
 } DebugCandidate;
 
+#define BUILD_ID_TEXT_SIZE 129 /* at most 128 hex digits, and a NUL */
+
+/* Whether the untrusted text may be a build ID: lower-case hex of at least two bytes. It
+ * becomes part of paths and of requests to servers. */
+bool sysprof_is_build_id (Text hex);
+
 /* How a file refers to another one. */
 typedef struct
 {

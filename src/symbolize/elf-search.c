@@ -6,7 +6,10 @@
 
 #include "symbolize/request.h"
 
+#include <string.h>
 #include <unistd.h>
+
+G_STATIC_ASSERT (BUILD_ID_TEXT_SIZE == 2 * ELF_MAX_BUILD_ID + 1);
 
 #define MOST_TRIES 3 /* a file that cannot be read is left out of the next try */
 
@@ -124,7 +127,7 @@ sysprof_elf_search_find_debug (ElfSearch *self,
                                const ElfFacts *facts)
 {
   PartSearch search = { self, { ELF_PART_DEBUG }, ELF_ABSENT };
-  char build_id[2 * ELF_MAX_BUILD_ID + 1];
+  char build_id[BUILD_ID_TEXT_SIZE];
   DebugLink link = { build_id, facts->link };
   g_autoptr (GArray) here = NULL;
   g_autoptr (GArray) there = NULL;
@@ -157,7 +160,7 @@ find_supplement (ElfSearch *self, const FileBatch *batch)
 {
   ElfParser *parser = &self->parser;
   PartSearch search = { self, { ELF_PART_SUPPLEMENT }, ELF_ABSENT };
-  char build_id[2 * ELF_MAX_BUILD_ID + 1];
+  char build_id[BUILD_ID_TEXT_SIZE];
   DebugLink link = { build_id, parser->facts.alt_link };
   g_autoptr (GArray) here = NULL;
   g_autoptr (GArray) there = NULL;
@@ -218,7 +221,7 @@ find_package (ElfSearch *self, const FileBatch *batch)
   const ElfFacts *facts = &self->parser.facts;
   PartSearch search = { self, { ELF_PART_PACKAGE }, ELF_ABSENT };
   FoundFile file = found_file (&self->parser);
-  char build_id[2 * ELF_MAX_BUILD_ID + 1];
+  char build_id[BUILD_ID_TEXT_SIZE];
   g_autoptr (GArray) candidates = NULL;
   g_autofree char *beside = g_strconcat (batch->path, ".dwp", NULL);
 
@@ -386,4 +389,13 @@ sysprof_elf_search_resolve_lines (ElfSearch *self,
   if (lines->is_over_limit)
     note_over_limit (self->symbolization, batch);
   return true;
+}
+
+bool
+sysprof_elf_has_build_id (const ElfFacts *facts, const char *hex)
+{
+  char text[BUILD_ID_TEXT_SIZE];
+
+  sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, text);
+  return text[0] != 0 && strcmp (text, hex) == 0;
 }

@@ -47,3 +47,6 @@ bool sysprof_elf_search_resolve_lines (ElfSearch *self,
                                        const FileBatch *batch,
                                        const uint64_t *addresses,
                                        ElfAnswers *lines);
+
+/* Whether this is the build ID of the file, as lower-case hex. */
+bool sysprof_elf_has_build_id (const ElfFacts *facts, const char *hex);

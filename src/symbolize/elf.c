@@ -38,26 +38,12 @@ is_wanted (const char *path)
 
 /* --- is it the file that was recorded? --- */
 
-static void
-write_build_id (const ElfFacts *facts, char text[BUILD_ID_TEXT_SIZE])
-{
-  sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, text);
-}
-
-static bool
-has_build_id (const ElfFacts *facts, const char *hex)
-{
-  char text[BUILD_ID_TEXT_SIZE];
-
-  write_build_id (facts, text);
-  return strcmp (text, hex) == 0;
-}
-
 static UnnamedReason
 check_identity (const FileBatch *batch, const struct stat *info, const ElfFacts *facts)
 {
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
-    return has_build_id (facts, batch->build_id) ? UNNAMED_NOT : UNNAMED_OTHER_BUILD_ID;
+    return sysprof_elf_has_build_id (facts, batch->build_id) ? UNNAMED_NOT
+                                                             : UNNAMED_OTHER_BUILD_ID;
   if (batch->inode != 0 && info->st_ino != batch->inode)
     return UNNAMED_OTHER_INODE;
   return UNNAMED_NOT;
@@ -143,16 +129,6 @@ explain_unsure (Symbolization *self, const FileBatch *batch)
 
 /* --- fetched files --- */
 
-/* The capture is untrusted, and the text becomes part of paths and of requests to servers. */
-static bool
-is_build_id (const char *hex)
-{
-  size_t length = strlen (hex);
-
-  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
-         strspn (hex, "0123456789abcdef") == length;
-}
-
 static void
 note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
 {
@@ -162,10 +138,10 @@ note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
                         .is_missing = facts == NULL };
 
   if (facts != NULL)
-    write_build_id (facts, wanted.build_id);
+    sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, wanted.build_id);
   else
     g_strlcpy (wanted.build_id, batch->build_id, sizeof wanted.build_id);
-  if (is_build_id (wanted.build_id))
+  if (sysprof_is_build_id (sysprof_text_from_string (wanted.build_id)))
     g_array_append_val (self->wanted, wanted);
 }
 
@@ -180,7 +156,7 @@ open_wanted_file (ElfSearch *self,
   UnnamedReason reason;
 
   return open_recorded_file (self, batch, root, path, facts, &reason) &&
-         has_build_id (facts, build_id);
+         sysprof_elf_has_build_id (facts, build_id);
 }
 
 /* Opens the file at one of the roots where it may have been when it was noted as wanted. */
@@ -217,7 +193,7 @@ use_debug_file_alone (ElfSearch *self, const FileBatch *batch, int root, const c
 
   if (envelope < 0 ||
       sysprof_elf_search_open (self, envelope, &info, root, path, &facts) != ELF_OK ||
-      !has_build_id (&facts, batch->build_id) ||
+      !sysprof_elf_has_build_id (&facts, batch->build_id) ||
       !self->symbolization->request->is_complete (&facts))
     return false;
   if (facts.text_size != 0)
@@ -332,7 +308,7 @@ is_kept_file (const Symbolization *self,
               const ElfFacts *facts)
 {
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
-    return has_build_id (facts, batch->build_id);
+    return sysprof_elf_has_build_id (facts, batch->build_id);
 
   /* Inode numbers are unique only within a file system, which recordings do not identify, and
    * they are reused. So the file is only accepted if it is the only one with that number. */
@@ -432,7 +408,7 @@ try_build_id_below (ElfSearch *self, const FileBatch *batch, int root, UnnamedRe
       UnnamedReason here;
 
       if (open_recorded_file (self, batch, candidate->root, itself, &facts, &here) &&
-          has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
+          sysprof_elf_has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
           use_open_file (self, batch, candidate->root, itself, &facts, reason))
         return true;
       if (use_debug_file_alone (self, batch, candidate->root, candidate->path))
@@ -447,7 +423,7 @@ try_build_id (ElfSearch *self, const FileBatch *batch, UnnamedReason *reason)
 {
   FileRoots roots;
 
-  if (!is_build_id (batch->build_id))
+  if (!sysprof_is_build_id (sysprof_text_from_string (batch->build_id)))
     return false;
 
   sysprof_file_roots_find (&roots, &self->locator, batch);

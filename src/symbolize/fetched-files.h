@@ -8,8 +8,6 @@
 #include "inspect/inspect.h"
 #include "symbolize/batch.h"
 
-#define BUILD_ID_TEXT_SIZE (2 * ELF_MAX_BUILD_ID + 1)
-
 /* A file with unnamed functions, because its debug file or the file itself is missing. */
 typedef struct
 {
@@ -23,8 +21,8 @@ typedef struct
 /* A kernel module with functions that have no name or no lines, because its file is missing. */
 typedef struct
 {
-  char build_id[SYMBOLIZER_BUILD_ID_SIZE]; /* lower-case hex, at least two bytes */
-  GArray *addresses;                       /* of AddressId: of these functions */
+  char build_id[BUILD_ID_TEXT_SIZE]; /* lower-case hex, at least two bytes */
+  GArray *addresses;                 /* of AddressId: of these functions */
 } WantedModule;
 
 /* A fetched file for the kernel or one of its modules; untrusted. */

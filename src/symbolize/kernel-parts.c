@@ -37,24 +37,11 @@ has_asked_for (const Symbolization *self)
 
 /* --- which kernels --- */
 
-/* The capture is untrusted, and the text becomes part of paths. */
-static bool
-is_build_id (Text hex)
-{
-  size_t size = sysprof_text_size (hex);
-
-  if (size < 4 || size >= SYMBOLIZER_BUILD_ID_SIZE)
-    return false;
-  for (const char *at = hex.at; at < hex.end; at++)
-    if (!g_ascii_isxdigit (*at) || g_ascii_isupper (*at))
-      return false;
-  return true;
-}
-
 static char *
 dup_build_id (Text hex)
 {
-  return is_build_id (hex) ? g_strndup (hex.at, sysprof_text_size (hex)) : g_strdup ("");
+  return sysprof_is_build_id (hex) ? g_strndup (hex.at, sysprof_text_size (hex))
+                                   : g_strdup ("");
 }
 
 static KernelPart *

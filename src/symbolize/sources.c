@@ -187,15 +187,6 @@ take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char
   file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
 }
 
-static bool
-is_known_build (const char *hex)
-{
-  size_t length = strlen (hex);
-
-  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
-         strspn (hex, "0123456789abcdef") == length;
-}
-
 static void
 fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
 {
@@ -209,7 +200,7 @@ fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
     return;
   for (uint32_t i = 0; i < n; i++)
     if (files[i].text == NULL && files[i].path[0] == '/' &&
-        is_known_build (made[i].batch.build_id))
+        sysprof_is_build_id (sysprof_text_from_string (made[i].batch.build_id)))
       wanted[n_wanted++] = (DebuginfodFile){ .build_id = made[i].batch.build_id,
                                              .source = files[i].path,
                                              .may_ask = options->ask_debuginfod,

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define SYMBOLIZER_BUILD_ID_SIZE 129 /* hex digits and a NUL */
-
 typedef struct
 {
   Store *store;
@@ -34,7 +32,7 @@ typedef struct
   FileBudget *budget; /* borrowed: limits the work for files of untrusted owners */
   GArray *wanted;     /* of WantedFile: files with unnamed functions */
   /* build ID of the kernel, if some functions have no name and its file is missing; or empty */
-  char wanted_kernel[SYMBOLIZER_BUILD_ID_SIZE];
+  char wanted_kernel[BUILD_ID_TEXT_SIZE];
   GArray *wanted_modules; /* of WantedModule: likewise for kernel modules; each build ID once */
   bool is_interrupted; /* the search for names was canceled, and names found before are kept */
   const struct SymbolRequest *request; /* what is looked up (request.h) */

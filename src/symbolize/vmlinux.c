@@ -199,24 +199,6 @@ dup_module_path (Search *self, const char *binary)
 
 /* --- is it the file that was recorded? --- */
 
-static bool
-has_build_id (const ElfFacts *facts, const char *hex)
-{
-  size_t n = facts->build_id_size;
-
-  if (n == 0 || strlen (hex) != 2 * n)
-    return false;
-  for (size_t i = 0; i < n; i++)
-    {
-      char byte[3];
-
-      g_snprintf (byte, sizeof byte, "%02x", facts->build_id[i]);
-      if (strncmp (byte, hex + 2 * i, 2) != 0)
-        return false;
-    }
-  return true;
-}
-
 /* Whether the file contains everything that is wanted. */
 static bool
 is_of_use (const Search *self)
@@ -256,7 +238,7 @@ open_file (Search *self, int root, const char *path)
                               self->symbolization->request->reads_lines,
                               &self->facts) != ELF_OK)
     return false;
-  if (has_build_id (&self->facts, self->build_id))
+  if (sysprof_elf_has_build_id (&self->facts, self->build_id))
     return is_of_use (self);
 
   self->reason = UNNAMED_OTHER_KERNEL_FILE;
