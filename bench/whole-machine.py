@@ -6,7 +6,7 @@ machine works.
 The shares are printed by class of program, for ours beside perf record -g and perf record --call-graph
 dwarf, which record the same work at the same time (copies at a lower frequency). One rule judges all: the
 outermost entry of the stack is a function in which processes or threads begin, by its name or by the entry
-point of its file (src/symbolize/entry-names.c, src/elf/entry.c). Ours also records for each stack whether
+point of its file (src/symbolize/symbolization.c, src/elf/entry.c). Ours also records for each stack whether
 it is complete, or the reason why not; both shares are printed. perf prints copies as offsets in files,
 which the script resolves with the mappings that ours recorded. The recorders themselves do not count.
 Stacks with code made at run time (JavaScript) count. Our shares are also given without them."""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface of a symbolizer: a file that resolves those addresses of its kind that the
- * previous ones in the chain did not resolve. The chain is a table in symbolizer.c. Everything
+ * previous ones in the chain did not resolve. The chain is a table in chain.c. Everything
  * in this file is *owned* by the thread that calls sysprof_symbolize(). */
 
 #pragma once
