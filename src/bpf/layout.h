@@ -145,9 +145,9 @@ typedef enum
 #define RULE_GO_BELOW(rule)  (((rule) >> 6 & 15u) * 8u)
 #define RULE_GO_SIZE(rule)   (((rule) >> 10 & 255u) * 8u)
 #define RULE_GO_OFFSET(rule) (((rule) >> 18 & 31u) * 8u)
-#define RULE_MAKE_GO(mode, below, size, place)                                  \
+#define RULE_MAKE_GO(mode, below, size, offset)                                 \
   ((uint32_t) RULE_GO | (uint32_t) (mode) << 4 | (uint32_t) (below) / 8u << 6 | \
-   (uint32_t) (size) / 8u << 10 | (uint32_t) (place) / 8u << 18)
+   (uint32_t) (size) / 8u << 10 | (uint32_t) (offset) / 8u << 18)
 /* Go has called C: at SP + `size` is the distance of the goroutine's SP below the end of its
  * stack, followed by the goroutine; if the goroutine is 0, the SP itself. */
 #define RULE_MAKE_GO_CALLED_C(size) RULE_MAKE_GO (GO_FOREIGN, 0, size, 0)

@@ -299,7 +299,7 @@ reserve (Collector *self, size_t len)
 {
   const struct timespec pause = { .tv_nsec = FULL_SLEEP_NSEC };
   size_t padded = (len + SYSPROF_CAPTURE_ALIGN - 1) & ~(SYSPROF_CAPTURE_ALIGN - 1);
-  uint8_t *place = NULL;
+  uint8_t *reserved = NULL;
   int saved = errno; /* the caller's program need not know */
 
   if (padded > get_longest (self))
@@ -309,8 +309,8 @@ reserve (Collector *self, size_t len)
 
   for (unsigned int i = 0; i <= FULL_SLEEPS_MAX; i++)
     {
-      place = sysprof_ring_reserve (&self->ring, padded);
-      if (place != NULL || self->is_unread)
+      reserved = sysprof_ring_reserve (&self->ring, padded);
+      if (reserved != NULL || self->is_unread)
         break;
       if (sysprof_control_is_closed (control_fd))
         {
@@ -319,10 +319,10 @@ reserve (Collector *self, size_t len)
         }
       (void) nanosleep (&pause, NULL); /* a signal only shortens it */
     }
-  self->is_unread = place == NULL;
+  self->is_unread = reserved == NULL;
   errno = saved;
 
-  return place;
+  return reserved;
 }
 
 static void
@@ -664,7 +664,7 @@ sysprof_collector_log_printf (int severity, const char *domain, const char *form
   sysprof_collector_log (severity, domain, text);
 }
 
-/* Ids are counted per process, and from a place that depends on it, since recorders of old put
+/* Ids are counted per process, and from a start that depends on it, since recorders of old put
  * those of several processes into one capture as they are. */
 unsigned int
 sysprof_collector_request_counters (unsigned int n_counters)

@@ -194,7 +194,7 @@ find_calls_of_c (const GoTable *self,
 
 /* The address after the first such bytes at or after `from`; NULL = not found. */
 static const uint8_t *
-behind (const uint8_t *from, const uint8_t *end, const uint8_t *bytes, size_t size)
+find_after (const uint8_t *from, const uint8_t *end, const uint8_t *bytes, size_t size)
 {
   const uint8_t *found =
       from != NULL ? memmem (from, (size_t) (end - from), bytes, size) : NULL;
@@ -219,11 +219,11 @@ find_call_by_c (const GoTable *self,
   static const uint8_t come[] = { 0x48, 0x8b, 0x66, 0x38 };
   static const uint8_t forget[] = { 0x48, 0x8b, 0x04, 0x24, 0x48, 0x89, 0x46, 0x38 };
   const uint8_t *end = code + size;
-  const uint8_t *noted = behind (code, end, note, sizeof note);
-  const uint8_t *measured = behind (noted, end, measure, sizeof measure);
-  const uint8_t *left = behind (measured, end, leave, sizeof leave);
-  const uint8_t *came = behind (left, end, come, sizeof come);
-  const uint8_t *forgot = behind (came, end, forget, sizeof forget);
+  const uint8_t *noted = find_after (code, end, note, sizeof note);
+  const uint8_t *measured = find_after (noted, end, measure, sizeof measure);
+  const uint8_t *left = find_after (measured, end, leave, sizeof leave);
+  const uint8_t *came = find_after (left, end, come, sizeof come);
+  const uint8_t *forgot = find_after (came, end, forget, sizeof forget);
   uint32_t below = RULE_GO_BELOW (self->switch_rule), frame;
   uint64_t start = function->start;
 
