@@ -29,10 +29,10 @@ sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional)
 }
 
 void
-sysprof_instrument_tell_lack (SysprofInstrument *self,
-                              RecordingContext *context,
-                              const char *name,
-                              const char *reason)
+sysprof_instrument_report_missing (SysprofInstrument *self,
+                                   RecordingContext *context,
+                                   const char *name,
+                                   const char *reason)
 {
   if (self->is_optional)
     sysprof_context_note_missing (context, name, reason);

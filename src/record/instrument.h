@@ -75,10 +75,10 @@ struct _SysprofInstrumentClass
 /* Reports that `name` is unavailable, and why (complete sentences). The user sees this if they
  * requested the instrument; otherwise it is only recorded in the capture. Call this before the
  * end of augment. */
-void sysprof_instrument_tell_lack (SysprofInstrument *self,
-                                   RecordingContext *context,
-                                   const char *name,
-                                   const char *reason);
+void sysprof_instrument_report_missing (SysprofInstrument *self,
+                                        RecordingContext *context,
+                                        const char *name,
+                                        const char *reason);
 
 #define SYSPROF_INSTRUMENT_CLASS(klass) ((SysprofInstrumentClass *) (klass))
 #define SYSPROF_INSTRUMENT_GET_CLASS(self) \

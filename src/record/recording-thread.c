@@ -35,7 +35,7 @@ drop_instrument (RecordingThread *self, guint i, const GError *error)
 {
   SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
 
-  sysprof_instrument_tell_lack (
+  sysprof_instrument_report_missing (
       instrument, &self->context, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name,
       error != NULL ? error->message
                     : "It failed without an error message; please report "

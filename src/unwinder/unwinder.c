@@ -97,9 +97,9 @@ struct Unwinder
   PerfSession *unknown_files;
   /* wake_fd, then an epoll instance with the rings of each session; -1 = none. */
   struct pollfd waits[N_WAITS];
-  GByteArray *records; /* read from the rings and not applied yet */
-  GArray *places;      /* of Place */
-  GArray *to_read;     /* of int32_t */
+  GByteArray *records;     /* read from the rings and not applied yet */
+  GArray *pending_records; /* of PendingRecord */
+  GArray *to_read;         /* of int32_t */
   guint n_read;
   int64_t events_until; /* ns: all earlier events have been applied */
   bool had_events;      /* at the last poll */
@@ -116,7 +116,7 @@ typedef struct
 {
   int64_t time;
   uint32_t offset; /* in `records` */
-} Place;
+} PendingRecord;
 
 static int64_t
 now_nsec (clockid_t clock)
@@ -142,7 +142,7 @@ keep_record (const struct perf_event_header *record, void *data)
 {
   Unwinder *self = data;
   TaskEvent event;
-  Place place;
+  PendingRecord pending;
 
   if (record->type == PERF_RECORD_LOST)
     {
@@ -164,8 +164,8 @@ keep_record (const struct perf_event_header *record, void *data)
                                     self->now_usec))
     return;
 
-  place = (Place){ event.time, self->records->len };
-  g_array_append_val (self->places, place);
+  pending = (PendingRecord){ event.time, self->records->len };
+  g_array_append_val (self->pending_records, pending);
   g_byte_array_append (self->records, (const uint8_t *) record, record->size);
 }
 
@@ -193,9 +193,9 @@ build_unknown_file (const struct perf_event_header *record, void *data)
 }
 
 static int
-compare_places (const void *a, const void *b)
+compare_pending_records (const void *a, const void *b)
 {
-  const Place *left = a, *right = b;
+  const PendingRecord *left = a, *right = b;
 
   if (left->time != right->time)
     return left->time < right->time ? -1 : 1;
@@ -256,19 +256,19 @@ apply_events (Unwinder *self)
     }
   else
     take_mapping_events (self);
-  g_array_sort (self->places, compare_places);
-  for (guint i = 0; i < self->places->len; i++)
+  g_array_sort (self->pending_records, compare_pending_records);
+  for (guint i = 0; i < self->pending_records->len; i++)
     {
       TaskEvent event;
       const uint8_t *record =
-          self->records->data + g_array_index (self->places, Place, i).offset;
+          self->records->data + g_array_index (self->pending_records, PendingRecord, i).offset;
 
       if (sysprof_task_event_parse (&event, (const void *) record))
         sysprof_code_processes_apply (self->processes, &event);
     }
 
   self->had_events = self->status.n_events > n_before;
-  g_array_set_size (self->places, 0);
+  g_array_set_size (self->pending_records, 0);
   g_byte_array_set_size (self->records, 0);
 }
 
@@ -585,7 +585,7 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
                                                 self->mapping_events);
   self->pending = sysprof_pending_samples_new ();
   self->records = g_byte_array_new ();
-  self->places = g_array_new (false, false, sizeof (Place));
+  self->pending_records = g_array_new (false, false, sizeof (PendingRecord));
   return true;
 }
 
@@ -920,7 +920,7 @@ sysprof_unwinder_free (Unwinder *self)
   sysprof_autofd_close (&self->ready_fd);
   sysprof_privilege_unref (self->privilege);
   g_clear_pointer (&self->records, g_byte_array_unref);
-  g_clear_pointer (&self->places, g_array_unref);
+  g_clear_pointer (&self->pending_records, g_array_unref);
   g_clear_pointer (&self->to_read, g_array_unref);
   g_free (self);
 }

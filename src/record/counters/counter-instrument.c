@@ -47,7 +47,7 @@ read_counters (RecordingContext *context, int64_t now, void *data)
 
   complaint = sysprof_counter_sampler_take_complaint (source->sampler);
   if (complaint != NULL)
-    sysprof_instrument_tell_lack (source->instrument, context, name, complaint);
+    sysprof_instrument_report_missing (source->instrument, context, name, complaint);
 }
 
 static void
@@ -98,8 +98,8 @@ sysprof_counter_instrument_prepare (SysprofInstrument *instrument,
 
   for (unsigned i = n_there > 0 ? 0 : 1; i < n; i++)
     if (self->sources[i].absence != NULL)
-      sysprof_instrument_tell_lack (instrument, context, counters[i]->name,
-                                    self->sources[i].absence);
+      sysprof_instrument_report_missing (instrument, context, counters[i]->name,
+                                         self->sources[i].absence);
   if (n_there == 0)
     g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
                          self->sources[0].absence);

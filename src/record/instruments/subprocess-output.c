@@ -156,7 +156,7 @@ tell_lack (SysprofSubprocessOutput *self, RecordingContext *context, const char 
 {
   SysprofInstrument *instrument = SYSPROF_INSTRUMENT (self);
 
-  sysprof_instrument_tell_lack (
+  sysprof_instrument_report_missing (
       instrument, context,
       instrument->is_optional ? self->stdout_path : SYSPROF_INSTRUMENT_GET_CLASS (self)->name,
       reason);
