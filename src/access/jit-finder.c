@@ -393,23 +393,15 @@ handle (ChildRequest *call, ChildReply *reply)
   return false;
 }
 
-static bool
-is_valid_reply (const ChildRequest *request, const ChildReply *reply)
-{
-  (void) request;
-  return reply->part[0].size == sizeof (JitFound);
-}
-
 static const ChildService service = {
   .name = "JIT files",
   .request_size = sizeof (Request),
   .timeout_msec = 5000,
   .keeps_rights = true,
   .returns_descriptor = true,
-  .most = { sizeof (JitFound) },
+  .reply_size = sizeof (JitFound),
   .handle = handle,
   .tick = tick,
-  .is_valid_reply = is_valid_reply,
 };
 
 /* --- the pump --- */

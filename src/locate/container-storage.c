@@ -99,21 +99,13 @@ handle (ChildRequest *request, ChildReply *reply)
   return answer != NULL;
 }
 
-static bool
-is_valid_reply (const ChildRequest *request, const ChildReply *reply)
-{
-  (void) request;
-  return reply->part[0].size == sizeof (Answer);
-}
-
 static const ChildService service = {
   .name = "container storage",
   .request_size = sizeof (Question),
   .timeout_msec = 2000,
   .takes_envelopes = true,
-  .most = { sizeof (Answer) },
+  .reply_size = sizeof (Answer),
   .handle = handle,
-  .is_valid_reply = is_valid_reply,
 };
 
 /* --- the parent --- */
@@ -130,7 +122,9 @@ ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answ
 {
   bool is_late = sysprof_confined_child_deadline (0) >= self->deadline_msec;
   struct stat info;
-  autofd envelope = is_late ? -1 : sysprof_open_regular_file (&self->opener, -1, path, &info);
+  autofd envelope = is_late ? -1
+                            : sysprof_open_file (&self->opener, OPEN_REGULAR_FILE,
+                                                 READER_OURSELVES, -1, path, &info);
   Question question = { 0 };
   ChildReply reply;
   bool has_entry = false;

@@ -17,7 +17,8 @@
  *   FileRoots roots;
  *   sysprof_file_locator_init (&locator, &options);
  *   sysprof_file_roots_find (&roots, &locator, &batch);
- *   envelope = sysprof_open_regular_file (&locator.opener, roots.fd[0], batch.path, &info);
+ *   envelope = sysprof_open_file (&locator.opener, OPEN_REGULAR_FILE, READER_OURSELVES,
+ *                                 roots.fd[0], batch.path, &info);
  *   …
  *   sysprof_file_locator_clear (&locator);
  *

@@ -35,17 +35,9 @@ open_regular_file (int root, const char *path)
   return fd;
 }
 
-typedef enum
-{
-  WANTS_FILE,
-  WANTS_ELF_FILE,
-  WANTS_PATH, /* its path without symbolic links, as the contents of a file */
-  WANTS_TEXT, /* a copy of its contents */
-} Wanted;
-
 typedef struct
 {
-  Wanted wanted;
+  OpenMode mode;
   uint32_t reader;
   char path[PATH_MAX];
 } Request;
@@ -147,12 +139,12 @@ open_asked_file (const ChildRequest *call, struct stat *info)
   const Request *request = call->bytes;
   autofd fd = -1;
 
-  if (request->wanted == WANTS_PATH)
+  if (request->mode == OPEN_REAL_PATH)
     return write_real_path (request->path, info);
   fd = open_for_reader (call->fd, request);
-  if (fd >= 0 && request->wanted == WANTS_TEXT)
+  if (fd >= 0 && request->mode == OPEN_TEXT_COPY)
     return copy_text_of (sysprof_steal_fd (&fd), info);
-  if (fd >= 0 && request->wanted == WANTS_ELF_FILE && !is_elf (fd))
+  if (fd >= 0 && request->mode == OPEN_ELF_FILE && !is_elf (fd))
     {
       errno = ENOEXEC;
       return -1;
@@ -164,16 +156,16 @@ static const ChildService service = { OPENER_SERVICE, .name = "files below roots
                                       .request_size = sizeof (Request),
                                       .open = open_asked_file };
 
-static int
-ask (Opener *opener,
-     uint32_t reader,
-     int root,
-     const char *path,
-     Wanted wanted,
-     struct stat *info)
+int
+sysprof_open_file (Opener *opener,
+                   OpenMode mode,
+                   uint32_t reader,
+                   int root,
+                   const char *path,
+                   struct stat *info)
 {
   g_autofree char *directory = g_path_get_dirname (path);
-  Request request = { .wanted = wanted, .reader = reader };
+  Request request = { .mode = mode, .reader = reader };
 
   if (g_strlcpy (request.path, path, sizeof request.path) < sizeof request.path)
     return sysprof_opener_ask (opener, &service,
@@ -183,46 +175,11 @@ ask (Opener *opener,
   return -1;
 }
 
-int
-sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info)
-{
-  return ask (opener, READER_OURSELVES, root, path, WANTS_FILE, info);
-}
-
-int
-sysprof_open_debug_file (Opener *opener,
-                         uint32_t reader,
-                         int root,
-                         const char *path,
-                         struct stat *info)
-{
-  return ask (opener, reader, root, path, WANTS_FILE, info);
-}
-
-int
-sysprof_open_elf_file (Opener *opener,
-                       uint32_t reader,
-                       int root,
-                       const char *path,
-                       struct stat *info)
-{
-  return ask (opener, reader, root, path, WANTS_ELF_FILE, info);
-}
-
-int
-sysprof_copy_text_file (Opener *opener,
-                        uint32_t reader,
-                        int root,
-                        const char *path,
-                        struct stat *info)
-{
-  return ask (opener, reader, root, path, WANTS_TEXT, info);
-}
-
 static char *
 find_real_file (Opener *opener, const char *path, struct stat *info)
 {
-  autofd envelope = ask (opener, READER_OURSELVES, -1, path, WANTS_PATH, info);
+  autofd envelope =
+      sysprof_open_file (opener, OPEN_REAL_PATH, READER_OURSELVES, -1, path, info);
   autofd text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   char real[PATH_MAX];
   ssize_t length = text >= 0 ? pread (text, real, sizeof real, 0) : -1;

@@ -82,9 +82,9 @@ static ElfStatus
 add_part_at (ElfSearch *self, const ElfPart *part, uint32_t reader, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope =
-      (part->kind == ELF_PART_DEBUG ? sysprof_open_debug_file : sysprof_open_elf_file) (
-          &self->locator.opener, reader, root, path, &info);
+  autofd envelope = sysprof_open_file (
+      &self->locator.opener, part->kind == ELF_PART_DEBUG ? OPEN_REGULAR_FILE : OPEN_ELF_FILE,
+      reader, root, path, &info);
 
   return envelope >= 0
              ? sysprof_elf_parser_add_part (&self->parser, part, envelope, &info, root, path)

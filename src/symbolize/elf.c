@@ -67,7 +67,8 @@ open_recorded_file (ElfSearch *self,
                     UnnamedReason *reason)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->locator.opener, root, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                       READER_OURSELVES, root, path, &info);
 
   if (envelope < 0)
     {
@@ -187,7 +188,8 @@ static bool
 use_debug_file_alone (ElfSearch *self, const FileBatch *batch, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->locator.opener, root, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                       READER_OURSELVES, root, path, &info);
   g_autofree uint64_t *addresses = NULL;
   ElfFacts facts = { 0 };
 

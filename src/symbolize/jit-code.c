@@ -259,7 +259,8 @@ is_owner_known (const Search *self, ProcessId process, uid_t owner)
 static int
 open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
 {
-  int envelope = sysprof_open_regular_file (&self->locator.opener, root, path, info);
+  int envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE, READER_OURSELVES,
+                                    root, path, info);
 
   if (envelope >= 0 && info->st_ino != batch->inode)
     {

@@ -60,8 +60,10 @@ find_program (Finder *self,
               const char *path,
               struct stat *info)
 {
-  autofd envelope =
-      path[0] == '/' ? sysprof_open_regular_file (&self->locator.opener, root, path, info) : -1;
+  autofd envelope = path[0] == '/'
+                        ? sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                             READER_OURSELVES, root, path, info)
+                        : -1;
 
   return envelope >= 0 && batch->inode != 0 && info->st_ino == batch->inode;
 }
@@ -135,8 +137,8 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
   autofd envelope = -1;
 
   if (self->room > 0)
-    envelope = sysprof_copy_text_file (&self->locator.opener, find_reader (self, batch, root),
-                                       root, path, &info);
+    envelope = sysprof_open_file (&self->locator.opener, OPEN_TEXT_COPY,
+                                  find_reader (self, batch, root), root, path, &info);
   else
     errno = EFBIG;
   if (envelope < 0 || !read_text (self, file, envelope, &info))
@@ -181,8 +183,8 @@ static void
 take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope =
-      sysprof_copy_text_file (&self->locator.opener, READER_OURSELVES, -1, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_TEXT_COPY, READER_OURSELVES,
+                                       -1, path, &info);
 
   file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
 }

@@ -150,7 +150,8 @@ read_modules (Search *self)
   self->modules = g_strdup ("");
   if (self->release[0] == 0 || (sysroot != NULL && root < 0))
     return;
-  envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, root, path, &info);
+  envelope =
+      sysprof_open_file (&self->opener, OPEN_TEXT_COPY, READER_OURSELVES, root, path, &info);
   text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   if (text < 0)
     return;
@@ -214,7 +215,8 @@ static bool
 add_debug_file (Search *self, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+  autofd envelope =
+      sysprof_open_file (&self->opener, OPEN_REGULAR_FILE, READER_OURSELVES, root, path, &info);
 
   return envelope >= 0 && sysprof_elf_cache_add_part (&self->elf, &(ElfPart){ ELF_PART_DEBUG },
                                                       envelope, &info, &self->facts) == ELF_OK;
@@ -224,7 +226,8 @@ static bool
 open_file (Search *self, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+  autofd envelope =
+      sysprof_open_file (&self->opener, OPEN_REGULAR_FILE, READER_OURSELVES, root, path, &info);
 
   if (envelope < 0)
     return false;

@@ -75,20 +75,13 @@ handle (ChildRequest *request, ChildReply *reply)
   return true;
 }
 
-static bool
-is_valid_reply (const ChildRequest *request, const ChildReply *reply)
-{
-  (void) request;
-  return reply->part[PART_QUESTION].size == sizeof (Question);
-}
-
 static const ChildService service = {
   .name = "container files",
   .request_size = sizeof (Question),
   .keeps_rights = true,
-  .most = { sizeof (Question), MOST_BYTES, MOST_BYTES },
+  .reply_size = sizeof (Question),
+  .most = { [FIRST_FILE] = MOST_BYTES, MOST_BYTES },
   .handle = handle,
-  .is_valid_reply = is_valid_reply,
 };
 
 /* --- the pump --- */

@@ -233,14 +233,15 @@ receive_head (ConfinedChild *self, ChildReply *reply)
   if (!sysprof_message_receive (self->socket, &head, sizeof head,
                                 service->returns_descriptor ? &reply->fd : NULL, MSG_DONTWAIT))
     return errno == EAGAIN ? CHILD_REPLY_PENDING : CHILD_REPLY_INVALID;
-  if (head.status > service->last_status)
+  if (head.status > service->last_status ||
+      (service->reply_size > 0 && head.size[0] != service->reply_size))
     return CHILD_REPLY_INVALID;
 
   reply->status = head.status;
   reply->has_head = true;
   for (unsigned i = 0; i < CHILD_MOST_PARTS; i++)
     {
-      if (head.size[i] > service->most[i])
+      if (head.size[i] > service->most[i] && (i > 0 || service->reply_size == 0))
         return CHILD_REPLY_INVALID;
       sysprof_child_reply_set (reply, i, malloc (head.size[i] + 1), (size_t) head.size[i]);
       if (reply->part[i].bytes == NULL)

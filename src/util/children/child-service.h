@@ -64,6 +64,7 @@ struct ChildService
   bool returns_descriptor;
   /* Limits on replies. */
   uint32_t last_status;
+  size_t reply_size; /* bytes of part 0, if they are always the same; 0 = only limited */
   uint64_t most[CHILD_MOST_PARTS]; /* bytes */
   /* Runs in the child, where static variables keep state between requests. FALSE: this request
    * has no reply. */

@@ -11,13 +11,6 @@
 #define MOST_WAIT  600000 /* ms */
 
 bool
-sysprof_opener_is_valid_reply (const ChildRequest *request, const ChildReply *reply)
-{
-  (void) request;
-  return reply->part[0].size == sizeof (struct stat);
-}
-
-bool
 sysprof_opener_start (Opener *self, const ChildService *service)
 {
   self->child.has_stop_fd = self->has_stop_fd;

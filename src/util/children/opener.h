@@ -50,10 +50,7 @@ typedef struct
  * usual duration. */
 #define OPENER_SERVICE                                                                       \
   .timeout_msec = 2000, .keeps_rights = true, .is_urgent = true, .returns_descriptor = true, \
-  .last_status = INT32_MAX, .most = { sizeof (struct stat) },                                \
-  .is_valid_reply = sysprof_opener_is_valid_reply
-
-bool sysprof_opener_is_valid_reply (const ChildRequest *request, const ChildReply *reply);
+  .last_status = INT32_MAX, .reply_size = sizeof (struct stat)
 
 /* ChildService.open returns a descriptor and fills in `info`; -1 with errno, or OPENER_NOTHING:
  * the result is only `info`. */
