@@ -10,7 +10,7 @@ import tempfile
 
 import turns
 
-sys.path.insert(0, str(turns.ROOT / 'tests/views'))
+sys.path.insert(0, str(turns.ROOT / 'tests/flame'))
 import browser  # noqa: E402
 
 # Titles of programs, by the first word of the command line without folders. A star stands for any text.

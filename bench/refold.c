@@ -211,7 +211,7 @@ static void
 ask_tree (const Bench *self,
           const char *question,
           Refold *refold,
-          const TreeShape *shape,
+          const Shape *shape,
           const SampleFilter *filter,
           bool with_others)
 {
@@ -251,7 +251,7 @@ ask_tree (const Bench *self,
 static void
 ask_graph (const Bench *self, const SampleFilter *filter)
 {
-  static const GraphShape shape = { 0 };
+  static const Shape shape = { 0 };
   gint64 begin = g_get_monotonic_time ();
   uint32_t n;
   g_autofree uint32_t *samples = sysprof_samples_find (self->store, self->symbols, filter, &n);
@@ -272,7 +272,7 @@ ask_graph (const Bench *self, const SampleFilter *filter)
 }
 
 static Refold *
-new_refold (const Bench *self, const char *what, const TreeShape *shape)
+new_refold (const Bench *self, const char *what, const Shape *shape)
 {
   gint64 begin = g_get_monotonic_time ();
   Refold *refold = shape != NULL
@@ -287,7 +287,7 @@ new_refold (const Bench *self, const char *what, const TreeShape *shape)
 static void
 ask_all (const Bench *self, int rounds)
 {
-  static const TreeShape top_down = { 0 }, bottom_up = { .bottom_up = true };
+  static const Shape top_down = { 0 }, bottom_up = { .bottom_up = true };
   g_autoptr (GRand) random = g_rand_new_with_seed (1);
   g_autoptr (Refold) functions = new_refold (self, "functions", NULL);
   g_autoptr (Refold) tree = new_refold (self, "call tree", &top_down);

@@ -6,7 +6,7 @@ machine works.
 The shares are printed by class of program, for ours beside perf record -g and perf record --call-graph
 dwarf, which record the same work at the same time (copies at a lower frequency). One rule judges all: the
 outermost entry of the stack is a function in which processes or threads begin, by its name or by the entry
-point of its file (src/symbolize/entry-names.c, src/elf/entry.c). Ours also records for each stack whether
+point of its file (src/symbolize/symbolization.c, src/elf/entry.c). Ours also records for each stack whether
 it is complete, or the reason why not; both shares are printed. perf prints copies as offsets in files,
 which the script resolves with the mappings that ours recorded. The recorders themselves do not count.
 Stacks with code made at run time (JavaScript) count. Our shares are also given without them."""
@@ -32,7 +32,7 @@ import decoder  # noqa: E402
 PERF_CAPTURE = turns.ROOT / 'scripts/perf-capture'
 SHORT = 20_000_000  # ns that a process lives
 SECOND = 1_000_000_000  # ns; in the first one tables are made of all that runs
-CUT_PREFIX = '[stack cut: '
+CUT_PREFIXES = ('[stack truncated: ', '[stack cut: ')
 LEFT_OUT = ('org.gnome.sysprof.unwind', '__symbols__')
 
 Verdict = collections.namedtuple('Verdict', 'title time is_short is_whole is_made_at_run_time reason binary symbol')
@@ -74,7 +74,7 @@ def without_verdicts(data, output):
     perf."""
     kept = decoder.whole(data)
     made = captures.Capture(kept.time, kept.end_time, capture_time=kept.capture_time)
-    markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIX)}
+    markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIXES)}
     for frame in kept.frames:
         if frame['type'] == 'sample':
             made.sample([address for address in frame['addrs'] if address not in markers], frame['tid'], pid=frame['pid'],

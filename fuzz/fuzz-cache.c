@@ -3,7 +3,7 @@
 /* Entries of the cache of symbols, whose checksum is right and whose content is anything. */
 
 #include "fuzz/fuzz.h"
-#include "symbolize/cache-entry.h"
+#include "inspect/cache-entry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,11 @@ add_names (CacheEntry *entry)
     [3] = { .link_address = 0x1400, .start = 0x1400, .end = 0x1401, .name = 11 },
     [4] = { .link_address = 0x2000, .is_entry = 1 },
   };
-  ElfAnswers names = { row, N_ANSWERS, (char *) text, sizeof text };
+  ElfAnswers names = {
+    .symbol = row, .n = N_ANSWERS, .text = (char *) text, .text_size = sizeof text
+  };
 
-  if (!sysprof_cache_entry_add_names (entry, offsets, &names))
+  if (!sysprof_cache_entry_add (entry, offsets, &names))
     abort ();
 }
 
@@ -37,14 +39,14 @@ add_lines (CacheEntry *entry)
     { .file = 16, .line = 9, .decl_file = 16, .decl_line = 8 },
     { .file = 16, .line = 20 },
   };
-  ElfLines lines = { .row = row,
-                     .n = N_ANSWERS,
-                     .frame = frame,
-                     .n_frames = G_N_ELEMENTS (frame),
-                     .text = (char *) text,
-                     .text_size = sizeof text };
+  ElfAnswers lines = { .line = row,
+                       .n = N_ANSWERS,
+                       .frame = frame,
+                       .n_frames = G_N_ELEMENTS (frame),
+                       .text = (char *) text,
+                       .text_size = sizeof text };
 
-  if (!sysprof_cache_entry_add_lines (entry, offsets, &lines))
+  if (!sysprof_cache_entry_add (entry, offsets, &lines))
     abort ();
 }
 
@@ -53,7 +55,7 @@ make_bytes (bool is_for_lines)
 {
   static const ElfFacts facts = { .link = "a.debug", .is_full = 1 };
   static const FileIdentity file = { .inode = 5 };
-  const CachedPart part = { .file = file, .call = 1, .facts = facts };
+  const CachedPart part = { .file = file, .kind = 1, .facts = facts };
   g_autoptr (CacheEntry) entry = sysprof_cache_entry_new (is_for_lines, &file, &facts);
 
   g_array_append_val (entry->parts, part);
@@ -73,22 +75,20 @@ use (CacheEntry *entry)
       sysprof_cache_entry_parse (packed->data, packed->len, entry->is_for_lines);
   g_autofree uint64_t *missing = g_new (uint64_t, N_ANSWERS);
   ElfAnswers names = { 0 };
-  ElfLines lines = { 0 };
+  ElfAnswers lines = { 0 };
 
-  if (again == NULL || again->n != entry->n ||
-      sysprof_cache_entry_find_missing (entry, entry->offset, entry->n,
-                                        g_newa (uint64_t, entry->n + 1)) != 0)
+  if (again == NULL || again->answers.n != entry->answers.n ||
+      sysprof_cache_entry_find_missing (entry, entry->offset, entry->answers.n,
+                                        g_newa (uint64_t, entry->answers.n + 1)) != 0)
     abort ();
-  if (entry->is_for_lines)
-    sysprof_cache_entry_get_lines (entry, entry->offset, entry->n, &lines);
-  else
-    sysprof_cache_entry_get_names (entry, entry->offset, entry->n, &names);
+  sysprof_cache_entry_get (entry, entry->offset, entry->answers.n,
+                           entry->is_for_lines ? &lines : &names);
   for (size_t i = 0; i < names.n; i++)
-    if (strlen (names.text + names.row[i].name) >= names.text_size)
+    if (strlen (names.text + names.symbol[i].name) >= names.text_size)
       abort ();
   for (size_t i = 0; i < lines.n; i++)
-    for (uint32_t j = 0; j < lines.row[i].n; j++)
-      if (strlen (lines.text + lines.frame[lines.row[i].first + j].file) >= lines.text_size)
+    for (uint32_t j = 0; j < lines.line[i].n; j++)
+      if (strlen (lines.text + lines.frame[lines.line[i].first + j].file) >= lines.text_size)
         abort ();
   if (sysprof_cache_entry_find_missing (entry, offsets, N_ANSWERS, missing) == N_ANSWERS)
     {
@@ -98,7 +98,7 @@ use (CacheEntry *entry)
         add_names (entry);
     }
   sysprof_elf_answers_clear (&names);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&lines);
 }
 
 int

@@ -3,9 +3,9 @@
 /* The texts that counters are read from, in which programs and drivers have a say: every parser reads each of them. */
 
 #include "fuzz/fuzz.h"
+#include "record/counters/sampled-counters.h"
 #include "record/instruments/gpu-clients.h"
 #include "record/instruments/pressure.h"
-#include "record/sampled-counters.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,7 @@
  * byte, and text. Missing bytes are 0. */
 
 #include "fuzz/fuzz.h"
-#include "symbolize/elf-messages.h"
-#include "symbolize/elf-sandbox.h"
+#include "inspect/elf-sandbox.h"
 #include "symbolize/lines.h"
 #include "symbolize/symbol-table.h"
 
@@ -20,6 +19,7 @@
 
 #define N_ADDRESSES 4
 #define MOST        512 /* of each thing: all of it is to fit into the socket */
+#define MOST_TEXT   16384
 
 typedef struct
 {
@@ -37,80 +37,78 @@ take (Input *self, size_t size)
   return number;
 }
 
-/* Sent at once: many small parts would not all fit into the socket, which has no reader
- * meanwhile. */
-static void
-put (GByteArray *answer, const void *bytes, size_t size)
+/* A part with `n` times `size` bytes. */
+static void *
+new_part (ChildReply *reply, unsigned part, uint32_t n, size_t size)
 {
-  g_byte_array_append (answer, bytes, (guint) size);
+  void *bytes = g_malloc0 (n % MOST * size + 1);
+
+  sysprof_child_reply_set (reply, part, bytes, n % MOST * size);
+  return bytes;
 }
 
 static void
-put_rows (GByteArray *answer, Input *input, uint32_t n)
+fill_rows (ElfLineRow *row, Input *input, uint32_t n)
 {
   for (uint32_t i = 0; i < n % MOST; i++)
     {
-      ElfLineRow row = { .first = take (input, 4) };
-
-      row.n = take (input, 4);
-      put (answer, &row, sizeof row);
+      row[i].first = take (input, 4);
+      row[i].n = take (input, 4);
     }
 }
 
 static void
-put_frames (GByteArray *answer, Input *input, uint32_t n)
+fill_frames (ElfLineFrame *frame, Input *input, uint32_t n)
 {
   for (uint32_t i = 0; i < n % MOST; i++)
     {
-      ElfLineFrame frame = { .name = take (input, 4) };
-
-      frame.demangled = take (input, 4);
-      frame.file = take (input, 4);
-      frame.line = take (input, 4);
-      frame.decl_file = take (input, 4);
-      frame.decl_line = take (input, 4);
-      frame.is_inlined = (uint8_t) take (input, 1);
-      put (answer, &frame, sizeof frame);
+      frame[i].name = take (input, 4);
+      frame[i].demangled = take (input, 4);
+      frame[i].file = take (input, 4);
+      frame[i].line = take (input, 4);
+      frame[i].decl_file = take (input, 4);
+      frame[i].decl_line = take (input, 4);
+      frame[i].is_inlined = (uint8_t) take (input, 1);
     }
 }
 
 static void
-put_splits (GByteArray *answer, Input *input, uint32_t n)
+fill_splits (ElfSplit *split, Input *input, uint32_t n)
 {
   for (uint32_t i = 0; i < n % MOST; i++)
     {
-      ElfSplit split = { .directory = take (input, 4) };
-
-      split.name = take (input, 4);
-      split.is_other = (uint8_t) take (input, 1);
-      put (answer, &split, sizeof split);
+      split[i].directory = take (input, 4);
+      split[i].name = take (input, 4);
+      split[i].is_other = (uint8_t) take (input, 1);
     }
 }
 
+/* The text is 0 where the input ends. */
 static void
-put_answer (GByteArray *answer, Input *input)
+make_reply (ChildReply *reply, Input *input)
 {
-  static const uint8_t nothing[16384];
-  ElfReply reply = { .status = take (input, 2) };
-  size_t rest;
+  uint32_t n_rows, n_frames, n_splits, text_size;
+  char *text;
 
-  reply.n_answers = take (input, 2);
-  reply.n_frames = take (input, 2);
-  reply.n_splits = take (input, 2);
-  reply.text_size = take (input, 2);
-  put (answer, &reply, sizeof reply);
-  put_rows (answer, input, reply.n_answers);
-  put_frames (answer, input, reply.n_frames);
-  put_splits (answer, input, reply.n_splits);
-  put (answer, input->at, input->left);
-  /* An input that was cut is an answer all the same, unless it claims more than there can be. */
-  rest = reply.text_size > input->left ? (size_t) reply.text_size - input->left : 0;
-  put (answer, nothing, rest < sizeof nothing ? rest : sizeof nothing);
+  reply->status = take (input, 2);
+  n_rows = take (input, 2);
+  n_frames = take (input, 2);
+  n_splits = take (input, 2);
+  text_size = take (input, 2);
+  fill_rows (new_part (reply, ELF_REPLY_ROW, n_rows, sizeof (ElfLineRow)), input, n_rows);
+  fill_frames (new_part (reply, ELF_REPLY_FRAME, n_frames, sizeof (ElfLineFrame)), input,
+               n_frames);
+  fill_splits (new_part (reply, ELF_REPLY_SPLIT, n_splits, sizeof (ElfSplit)), input, n_splits);
+  text_size = text_size < MOST_TEXT ? text_size : MOST_TEXT;
+  text = g_malloc0 (text_size + 1);
+  for (uint32_t i = 0; i < text_size; i++)
+    text[i] = (char) take (input, 1);
+  sysprof_child_reply_set (reply, ELF_REPLY_TEXT, text, text_size);
 }
 
 /* Into a table of as many addresses, and looks up each of them twice. */
 static void
-collect (ElfLines *lines)
+collect (ElfAnswers *lines)
 {
   BatchItem items[2 * N_ADDRESSES];
   uint64_t offsets[N_ADDRESSES];
@@ -127,7 +125,9 @@ collect (ElfLines *lines)
                                 g_array_new (FALSE, FALSE, sizeof (InlinedCall)) };
   g_autoptr (SymbolTable) table = sysprof_symbol_table_new (N_ADDRESSES * 2 + 1);
   SymbolId user = sysprof_symbol_table_add (table, &(Symbol){ .kind = SYMBOL_USER });
-  Symbolization symbolization = { .table = table, .lines = &collection };
+  Symbolization symbolization = { .request = &sysprof_lines_request,
+                                  .table = table,
+                                  .lines = &collection };
 
   table->file = g_new0 (StringId, N_ADDRESSES * 2 + 1);
   table->line = g_new0 (uint32_t, N_ADDRESSES * 2 + 1);
@@ -142,8 +142,8 @@ collect (ElfLines *lines)
 
   sysprof_line_collection_add (&symbolization, &batch, lines);
   for (size_t i = 0; i < lines->n_splits; i++)
-    sysprof_line_collection_note_gap (&symbolization, &batch, DEBUG_GAP_NO_SPLIT, 1,
-                                      lines->text + lines->split[i].name);
+    sysprof_symbolization_note_gap (&symbolization, batch.path, DEBUG_GAP_NO_SPLIT, 1,
+                                    lines->text + lines->split[i].name);
   for (AddressId i = 1; i <= 2 * N_ADDRESSES; i++)
     {
       if (first[i] > collection.inlined->len ||
@@ -161,30 +161,33 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   static const uint64_t offsets[N_ADDRESSES] = { 0, 1, 2, 3 };
   Input input = { bytes, size < 16384 ? size : 16384 };
-  g_autoptr (GByteArray) answer = g_byte_array_new ();
+  ChildReply reply = CHILD_REPLY_INIT;
   ElfSandbox sandbox = ELF_SANDBOX_INIT;
   int sockets[2], room = 1 << 20;
-  ElfLines lines;
+  ElfAnswers lines;
 
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     abort ();
   (void) setsockopt (sockets[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  put_answer (answer, &input);
-  if (!sysprof_write_all (sockets[1], answer->data, answer->len))
+  make_reply (&reply, &input);
+  if (!sysprof_child_send_reply (sockets[1], &reply))
     abort ();
+  sysprof_child_reply_clear (&reply);
   (void) shutdown (sockets[1], SHUT_WR);
 
   sandbox.socket = sockets[0];
   sandbox.pid = -1; /* there is none to be ended */
-  if (sysprof_elf_sandbox_resolve_lines (&sandbox, false, offsets, N_ADDRESSES, &lines) ==
-      ELF_OK)
+  sandbox.service = &sysprof_elf_service;
+  if (sysprof_elf_sandbox_resolve (
+          &sandbox, &(ElfQuery){ .kind = ELF_LINES, .offsets = offsets, .n = N_ADDRESSES },
+          &lines) == ELF_OK)
     {
       if (lines.n != N_ADDRESSES)
         abort ();
       collect (&lines);
-      sysprof_elf_lines_clear (&lines);
+      sysprof_elf_answers_clear (&lines);
     }
-  sysprof_elf_sandbox_clear (&sandbox);
+  sysprof_confined_child_end (&sandbox);
   (void) close (sockets[1]);
   return 0;
 }

@@ -4,8 +4,8 @@
  * paths, and the JSON lists of Podman's storage. */
 
 #include "fuzz/fuzz.h"
-#include "symbolize/json-find.h"
-#include "symbolize/path-translation.h"
+#include "locate/json-find.h"
+#include "locate/path-translation.h"
 
 #include <stdlib.h>
 

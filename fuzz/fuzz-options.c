@@ -7,8 +7,8 @@
 #include "cli/numbers.h"
 #include "document/document.h"
 #include "fuzz/fuzz.h"
-#include "record/perf/cpus.h"
-#include "record/perf/event.h"
+#include "perf/cpus.h"
+#include "perf/events/event.h"
 #include "util/util.h"
 
 #include <sysprof-capture.h>

@@ -2,8 +2,8 @@
 
 /* The kernel's texts, in which programs have a say by their names and paths: tables of mappings and arguments. */
 
+#include "access/proc-text.h"
 #include "fuzz/fuzz.h"
-#include "record/proc-text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   static const char *const collapsed[] = { "*", NULL };
-  TreeShape shape = { .focus = "main" };
+  Shape shape = { .focus = "main" };
   SampleFilter filter = { .weigh_one = size % 2 == 0 };
   autofd fd = memfd_create ("fuzz-views", MFD_CLOEXEC);
   g_autoptr (Store) store = NULL;
@@ -68,8 +68,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
     }
 
   /* Allocations in the shapes of samples. */
-  shape =
-      (TreeShape){ .hide_system = size % 3 == 0, .collapse = size % 5 < 2 ? collapsed : NULL };
+  shape = (Shape){ .hide_system = size % 3 == 0, .collapse = size % 5 < 2 ? collapsed : NULL };
   filter.events = &store->allocations;
   request.filter = &filter;
   check_views (&request, bytes[size - 1] + 2, NULL, NULL);

@@ -19,6 +19,7 @@ MAX_FUNCTION_LINES = 80
 MAX_FILE_LINES = 600
 MAX_FILES_PER_FOLDER = 22
 MAX_SUBJECT = 72
+MAX_CIRCLE = 3  # files
 CODE = ('src', 'include', 'tests', 'bench', 'fuzz', 'examples')
 CLANG_FORMAT = 'clang-format version 14.'  # other versions lay out code differently
 
@@ -134,6 +135,33 @@ def check_callers(root):
             yield Fault(function, where, f'{function} has no caller in src: delete it')
 
 
+def calls_between_files(root):
+    """Returns {file: files of the same folder of src whose functions it calls}."""
+    texts = {name: without_comments(text) for name, text in sources(root, ('src',), ('.c',))}
+    definitions = {}  # (folder, function): file
+    for name, text in texts.items():
+        for function in re.findall(r'(?m)^(sysprof_\w+) \(', text):
+            definitions[str(pathlib.Path(name).parent), function] = name
+    return {name: {definitions.get((str(pathlib.Path(name).parent), function), name) for function in re.findall(r'\bsysprof_\w+', text)} - {name}
+            for name, text in texts.items()}
+
+
+def check_circles(root):
+    """Files of one folder do not call each other in circles of more than three."""
+    calls = calls_between_files(root)
+    reached = {}
+    for name in calls:
+        reached[name], waiting = set(), [name]
+        while waiting:
+            new = calls[waiting.pop()] - reached[name]
+            reached[name] |= new
+            waiting += new
+    circles = {frozenset(other for other in reached[name] if name in reached[other]) for name in calls}
+    for circle in sorted(sorted(circle) for circle in circles if len(circle) > MAX_CIRCLE):
+        folder, files = str(pathlib.Path(circle[0]).parent), ', '.join(pathlib.Path(name).name for name in circle)
+        yield Fault(folder, folder, f'a circle of {len(circle)} files, at most {MAX_CIRCLE}: {files} call each other; let calls go one way')
+
+
 def check_subjects(root):
     """Subjects of commits have at most 72 characters and name the module."""
     first = exceptions_of(root).get(('subjects', 'after'))
@@ -159,6 +187,7 @@ RULES = {
     'folders': check_folders,
     'first-comments': check_first_comments,
     'callers': check_callers,
+    'circles': check_circles,
     'subjects': check_subjects,
 }
 MAX_SHOWN = 30  # faults of one rule

@@ -12,6 +12,9 @@
  * A caller that makes the same tree for many selections keeps a Refold (refold.h), which does
  * most of that once.
  *
+ * Sub-folders: selection (which events take part), fold (trees, tables and graphs of stacks),
+ * categories, search, waits. They do not include this file.
+ *
  * Results are *frozen*, exact and never truncated. The caller owns each and frees it with its
  * `_free`. */
 
@@ -19,80 +22,9 @@
 
 #include "analyze/categories/categories.h"
 #include "analyze/fold/graph.h"
+#include "analyze/fold/refold.h"
 #include "analyze/search/search.h"
-#include "symbolize/symbolize.h"
-
-typedef struct
-{
-  int64_t begin; /* ns, absolute */
-  int64_t end;   /* ns, first instant that is out */
-} TimeRange;
-
-/* A time that counts for the events of one process, or of one CPU; for all where both are -1. */
-typedef struct
-{
-  int32_t pid;
-  int32_t cpu;
-  TimeRange time;
-} OwnedSpan;
-
-/* Whether `spans` contain the event. They are sorted by pid, CPU and time, and do not
- * overlap for one pid and CPU. */
-bool sysprof_owned_spans_contain (const OwnedSpan *spans,
-                                  uint32_t n,
-                                  int64_t time,
-                                  int32_t pid,
-                                  int32_t cpu);
-
-/* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
-typedef struct SampleFilter
-{
-  const StackEvents *
-      events; /* of the store, or with weights of their own (WeighedEvent); NULL = its samples */
-  const uint8_t *event_is_in; /* [events->n] or NULL: all */
-  bool weigh_one;             /* each weighs 1, whatever its weight */
-  const char *
-      weight_name; /* what the weight is, and its unit ("ns", "count"); NULL = as usual of such events */
-  const char *weight_unit;
-  int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
-  int64_t time_end;   /* ns, first instant that is out; 0: no limit */
-  const TimeRange *
-      times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
-  uint32_t n_times;
-  const OwnedSpan *
-      spans; /* [n_spans] samples and waits must lie in one of these, too: `times` is their union, or less; NULL: no matter */
-  uint32_t n_spans;
-  const ProcessId *processes; /* [n_processes] */
-  uint32_t n_processes;
-  const int32_t *tids; /* [n_tids] */
-  uint32_t n_tids;
-  const int32_t *cpus; /* [n_cpus] */
-  uint32_t n_cpus;
-  bool has_processes; /* so that "none matched" differs from "not asked" */
-  bool has_tids;
-  bool has_cpus;
-  bool no_idle; /* of samples, those of the kernel's idle task are out: process 0 */
-  const char *const *
-      symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
-  const char *const *
-      binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
-} SampleFilter;
-
-/* Whether it leaves nothing out, whatever it weighs. It may be NULL. */
-bool sysprof_filter_is_whole (const SampleFilter *filter);
-
-static inline const StackEvents *
-sysprof_filter_events (const SampleFilter *filter, const Store *store)
-{
-  return filter != NULL && filter->events != NULL ? filter->events : &store->samples;
-}
-
-/* Whether its events are the store's samples, whatever they weigh: then indices of them are indices of samples. */
-static inline bool
-sysprof_filter_is_of_samples (const SampleFilter *filter, const Store *store)
-{
-  return sysprof_filter_events (filter, store)->time == store->samples.time;
-}
+#include "analyze/waits/waits.h"
 
 /* Which allocations a HeapQuery selects. */
 typedef enum
@@ -108,23 +40,6 @@ uint8_t *sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time)
 
 /* For each message, 1 + the index of what answers it or of the call that it answers; 0 = none. [n_dbus] *(full)* */
 uint32_t *sysprof_dbus_find_replies (const Store *store);
-
-/* Selects marks, counters, logs and messages by the times, processes and CPUs of a filter.
- * They have no thread and no stack, so a filter with threads or functions selects none of
- * them. *Owned*. */
-typedef struct
-{
-  const SampleFilter *filter; /* borrowed */
-  GHashTable *pids;           /* NULL: all */
-  bool is_empty;
-} EventMatcher;
-
-void sysprof_event_matcher_init (EventMatcher *self,
-                                 const Store *store,
-                                 const SampleFilter *filter); /* may be NULL */
-bool
-sysprof_event_matcher_takes (const EventMatcher *self, int64_t time, int32_t pid, int16_t cpu);
-void sysprof_event_matcher_clear (EventMatcher *self);
 
 /* How numbers spread. Percentiles are the least number that at least so many percent do not exceed; the median of an even
  * number of them is the mean of the middle two. */
@@ -163,69 +78,6 @@ MarkSummary *
 sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summaries);
 /* [n_marks] duration of each mark without that of the marks within it. *(full)* */
 int64_t *sysprof_marks_find_self (const Store *store);
-
-/* How the answer is shaped. Zeroed: top down, kernel in, processes as roots. */
-typedef struct
-{
-  bool bottom_up;
-  bool threads;         /* a level per thread below each process */
-  bool no_kernel;       /* kernel frames are removed, the sample stays */
-  bool merge_processes; /* processes of the same comm become one */
-  bool fold_recursion;  /* a function called directly by itself is one node */
-  bool hide_system;     /* functions of the system's libraries are removed, the sample stays */
-  const char *const *
-      collapse; /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each
-                         * is shown as one function, which the first of its symbols stands for */
-  bool no_processes; /* functions hang on the root directly (for one flame graph over all) */
-  const char *
-      focus; /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
-                         * tree of its callers. Without processes and threads. See sysprof_focus_match() */
-} TreeShape;
-
-/* Whether the function is shown as a part of its binary. */
-bool
-sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
-/* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
-SymbolId *sysprof_shown_symbols_new (const Store *store,
-                                     const SymbolTable *symbols,
-                                     const TreeShape *shape);
-static inline SymbolId
-sysprof_shown_symbol (const SymbolId *shown, SymbolId symbol)
-{
-  return shown != NULL ? shown[symbol] : symbol;
-}
-
-/* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
-typedef struct
-{
-  uint64_t *self; /* [store->stacks.n] */
-  uint64_t total; /* sum of all */
-  struct          /* the same split by thread, on request */
-  {
-    StackId *stack;
-    int32_t *tid;
-    uint64_t *self;
-    uint32_t n;
-  } by_thread;
-} StackWeights;
-
-void sysprof_stack_weights_fold (
-    StackWeights *self,
-    const Store *store,
-    const SymbolTable *symbols, /* may be NULL without symbol and binary terms */
-    const SampleFilter *filter, /* may be NULL */
-    bool by_thread);
-void sysprof_stack_weights_clear (StackWeights *self);
-
-/* The samples that the filter takes, by time: indices into store->samples. *(full)* */
-uint32_t *sysprof_samples_find (const Store *store,
-                                const SymbolTable *symbols,
-                                const SampleFilter *filter,
-                                uint32_t *n_samples);
-
-/* What a focus means: the functions whose bare name (or name in the file) is exactly `name`; if there is none, all
- * that contain it, case ignored. matches[symbol], *(full)*; `n_matches` may be NULL. */
-bool *sysprof_focus_match (const SymbolTable *symbols, const char *name, uint32_t *n_matches);
 
 /* What was at one line of a source file, in entries of stacks. */
 typedef struct
@@ -268,88 +120,6 @@ void sysprof_code_weigh (const Store *store,
                          const Disassembly *code,
                          uint64_t *self,
                          uint64_t *total);
-
-typedef uint32_t CallNodeId;
-
-/* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name.
- * total = self + the totals of the children, everywhere. self is the weight of the paths that end at the node: top
- * down, where its function is innermost; bottom up, where it is outermost (there the totals of the first functions
- * are their self weights). */
-typedef struct
-{
-  CallNodeId *parent;       /* [n]; of the root: 0 */
-  CallNodeId *first_child;  /* [n]; 0 = none */
-  CallNodeId *next_sibling; /* [n]; 0 = none */
-  SymbolId *symbol;         /* [n]; 0 for root, processes and threads */
-  uint64_t *self;           /* [n] */
-  uint64_t *total;          /* [n] */
-  uint8_t *kind;            /* [n] SymbolKind: root, process, thread, or the symbol's */
-  uint32_t *id;             /* [n] ProcessId of a process node, tid of a thread node, else 0 */
-  uint32_t n;
-} CallTree;
-
-CallTree *sysprof_call_tree_new (const Store *store,
-                                 const SymbolTable *symbols,
-                                 const StackWeights *weights,
-                                 const TreeShape *shape);
-/* The same in less time, without nodes of less than `least`: what ends there is only in the totals of their callers.
- * Bottom up they are there. */
-CallTree *sysprof_call_tree_new_above (const Store *store,
-                                       const SymbolTable *symbols,
-                                       const StackWeights *weights,
-                                       const TreeShape *shape,
-                                       uint64_t least);
-void sysprof_call_tree_free (CallTree *self);
-/* The text a person reads: a function's name, "comm" of a process, "NAME (TID)" of a thread, "All Processes". *(full)* */
-char *sysprof_call_tree_dup_label (const CallTree *self,
-                                   const Store *store,
-                                   const SymbolTable *symbols,
-                                   CallNodeId node);
-
-typedef struct
-{
-  SymbolId symbol;
-  uint64_t self;
-  uint64_t total; /* once per stack, however often it recurs in it */
-} FunctionRow;
-
-/* Every function once, by falling self, then total, then name. */
-typedef struct
-{
-  FunctionRow *row; /* [n] */
-  uint32_t n;
-  uint64_t total; /* weight of all stacks */
-} FunctionTable;
-
-/* [tree->n] the Category of each node. Top down, what callers hand on counts; bottom up, each function's own does: its
- * callers are many. *(full)* */
-uint8_t *sysprof_call_tree_categorize (const CallTree *self,
-                                       const SymbolTable *symbols,
-                                       const TreeShape *shape);
-/* [stacks.n] the Category of the innermost function that shows, as its callers make it. `shape` may be NULL. *(full)* */
-uint8_t *sysprof_stacks_categorize (const Store *store,
-                                    const SymbolTable *symbols,
-                                    const TreeShape *shape);
-/* [symbols->n] what the rules say of each function as it is shown, as sysprof_symbol_categories(): of one that stands for
- * its binary, what they say of all of it. `shape` may be NULL. *(full)* */
-uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape);
-
-FunctionTable *
-sysprof_functions_new (const Store *store,
-                       const SymbolTable *symbols,
-                       const StackWeights *weights,
-                       const TreeShape *shape); /* no_kernel counts; may be NULL */
-/* Who calls the functions that match `shape->focus` / whom they call. self: weight with the row directly beside it
- * where the focused function (callers) or the row (callees) is innermost; total: once per stack. `no_kernel` counts. */
-FunctionTable *sysprof_callers_new (const Store *store,
-                                    const SymbolTable *symbols,
-                                    const StackWeights *weights,
-                                    const TreeShape *shape);
-FunctionTable *sysprof_callees_new (const Store *store,
-                                    const SymbolTable *symbols,
-                                    const StackWeights *weights,
-                                    const TreeShape *shape);
-void sysprof_function_table_free (FunctionTable *self);
 
 /* Rectangles of a flame graph, parents before children. x and width are exact at any zoom: weight units of the root. */
 typedef struct
@@ -419,10 +189,5 @@ StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, Stac
 StackId *sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols);
 void sysprof_quality_free (Quality *self);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CallTree, sysprof_call_tree_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (FunctionTable, sysprof_function_table_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FlameLayout, sysprof_flame_layout_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Quality, sysprof_quality_free)
-
-#include "analyze/fold/refold.h" /* of the types above */
-#include "analyze/waits/waits.h"

@@ -2,6 +2,7 @@
 
 /* Where the rectangles of a flame graph lie. */
 
+#include "analyze/analyze.h"
 #include "analyze/fold/call-order.h"
 
 typedef struct

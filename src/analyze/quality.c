@@ -2,6 +2,7 @@
 
 /* How many stacks are complete, and where the others end. */
 
+#include "analyze/analyze.h"
 #include "analyze/fold/stack-entry.h"
 
 /* The entry under which a stack stands that was cut. */
@@ -62,7 +63,8 @@ sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackI
 
   name = sysprof_text_from_string (
       sysprof_symbol_name (symbols, sysprof_stack_symbol (store, symbols, last)));
-  (void) sysprof_text_skip (&name, SYMBOL_CUT_PREFIX);
+  if (!sysprof_text_skip (&name, SYMBOL_TRUNCATED_PREFIX))
+    (void) sysprof_text_skip (&name, SYMBOL_CUT_PREFIX);
   if (sysprof_text_size (name) > 0 && name.end[-1] == ']')
     name.end--;
   return name;

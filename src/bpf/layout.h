@@ -88,9 +88,9 @@ typedef enum
   RULE_GO, /* Go's runtime is on its own stack, its caller on a goroutine's */
   RULE_KINDS,
 
-  /* arm64: CFA = SP + offset, the slot has the return address; the frame pointer is unchanged */
-  RULE_SP_LINK = RULE_PLT,
-  RULE_EH_RETURN = RULE_LR /* x86-64: libgcc jumps to the handler of an exception */
+  /* arm64: CFA = SP + offset, the slot has the return address; the frame pointer is
+   * unchanged */
+  RULE_SP_LINK = RULE_PLT
 } RuleKind;
 
 /* RULE_NONE for a program that switches stacks in unknown ways: a stack that frame pointers
@@ -145,9 +145,9 @@ typedef enum
 #define RULE_GO_BELOW(rule)  (((rule) >> 6 & 15u) * 8u)
 #define RULE_GO_SIZE(rule)   (((rule) >> 10 & 255u) * 8u)
 #define RULE_GO_OFFSET(rule) (((rule) >> 18 & 31u) * 8u)
-#define RULE_MAKE_GO(mode, below, size, place)                                  \
+#define RULE_MAKE_GO(mode, below, size, offset)                                 \
   ((uint32_t) RULE_GO | (uint32_t) (mode) << 4 | (uint32_t) (below) / 8u << 6 | \
-   (uint32_t) (size) / 8u << 10 | (uint32_t) (place) / 8u << 18)
+   (uint32_t) (size) / 8u << 10 | (uint32_t) (offset) / 8u << 18)
 /* Go has called C: at SP + `size` is the distance of the goroutine's SP below the end of its
  * stack, followed by the goroutine; if the goroutine is 0, the SP itself. */
 #define RULE_MAKE_GO_CALLED_C(size) RULE_MAKE_GO (GO_FOREIGN, 0, size, 0)
@@ -169,23 +169,6 @@ typedef enum
 #define RULE_GO_MOST_DISTANCE                 511u
 #define GO_BLOCK                              256u
 #define GO_BEFORE_BLOCK                       128u
-
-/* Fields of RULE_EH_RETURN: libgcc leaves its own frame for the one with the exception handler,
- * after it has written that frame's registers into its own frame. Bits 4–5: one of EH_RETURN_…;
- * 6–9: a register, by its DWARF number; 10–31: an offset / 8. */
-/* the _Unwind_Context of the handler's frame is at FP - offset */
-#define EH_RETURN_CONTEXT 0u
-/* a register points to the saved IP; SP will be after it */
-#define EH_RETURN_SLOT                1u
-#define EH_RETURN_TOP                 2u /* IP is on top of the stack */
-#define EH_RETURN_JUMP                3u /* IP is in a register */
-#define RULE_EH_RETURN_MODE(rule)     ((rule) >> 4 & 3u)
-#define RULE_EH_RETURN_REGISTER(rule) ((rule) >> 6 & 15u)
-#define RULE_EH_RETURN_OFFSET(rule)   (((rule) >> 10) * 8u)
-#define RULE_MAKE_EH_RETURN(mode, number, offset)                                  \
-  ((uint32_t) RULE_EH_RETURN | (uint32_t) (mode) << 4 | (uint32_t) (number) << 6 | \
-   (uint32_t) (offset) / 8u << 10)
-#define RULE_EH_RETURN_MOST_OFFSET 8192u /* bytes: such a frame has about a thousand */
 
 /* Slots: the caller's frame pointer is saved at CFA - 8 · slot, or: */
 #define SLOT_UNCHANGED 0u      /* still in its register */

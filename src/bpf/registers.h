@@ -148,7 +148,7 @@ keep_registers (const volatile bpf_user_pt_regs_t *now, uint64_t *registers)
 /* The position of a register by its DWARF number; there are 16. */
 #ifdef __TARGET_ARCH_arm64
 static __always_inline uint32_t
-place_of_register (uint32_t number)
+index_of_register (uint32_t number)
 {
   return number & 15;
 }
@@ -156,19 +156,19 @@ place_of_register (uint32_t number)
 /* ax dx cx bx si di bp sp, one byte each from the lowest; then r8 … r15. A table in memory
  * would be another map. */
 #  define PLACE(i, register) ((uint64_t) (register) << (8 * (i)))
-#  define LOW_PLACES                                                                 \
+#  define LOW_INDEXES                                                                \
     (PLACE (0, AX) | PLACE (1, DX) | PLACE (2, CX) | PLACE (3, BX) | PLACE (4, SI) | \
      PLACE (5, DI) | PLACE (6, FRAME_POINTER) | PLACE (7, SP))
-#  define HIGH_PLACES                                                                   \
+#  define HIGH_INDEXES                                                                  \
     (PLACE (0, R8) | PLACE (1, R9) | PLACE (2, R10) | PLACE (3, R11) | PLACE (4, R12) | \
      PLACE (5, R13) | PLACE (6, R14) | PLACE (7, R15))
 
 static __always_inline uint32_t
-place_of_register (uint32_t number)
+index_of_register (uint32_t number)
 {
-  uint64_t places = (number & 8) != 0 ? HIGH_PLACES : LOW_PLACES;
+  uint64_t indexes = (number & 8) != 0 ? HIGH_INDEXES : LOW_INDEXES;
 
-  return (uint32_t) (places >> (8 * (number & 7))) & 31;
+  return (uint32_t) (indexes >> (8 * (number & 7))) & 31;
 }
 #endif
 

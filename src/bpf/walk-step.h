@@ -19,7 +19,6 @@
 #pragma once
 
 #include "bpf/walk/arm64.h"
-#include "bpf/walk/eh-return.h"
 #include "bpf/walk/go.h"
 
 /* Steps without a rule. If there could have been one, that is the reason why the walk ends. */
@@ -69,8 +68,6 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_step_by_foreign (state, input, rule);
   if (RULE_KIND (rule) == RULE_GO)
     return walk_step_by_go (state, input, rule);
-  if (RULE_KIND (rule) == RULE_EH_RETURN)
-    return walk_step_by_eh_return (state, input, rule);
 
   if (!walk_find_cfa (state, input, rule, &cfa))
     return false;

@@ -30,20 +30,23 @@ static GParamSpec *properties[N_PROPERTIES];
 SYSPROF_DEFINE_INSTRUMENT (SysprofSymbolsBundle, sysprof_symbols_bundle)
 
 static bool
-add_file (Pump *pump, const char *name, GBytes *bytes, bool compress)
+add_file (RecordingContext *context, const char *name, GBytes *bytes, bool compress)
 {
   size_t size;
   const void *data = g_bytes_get_data (bytes, &size);
 
-  return sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, name, data, size,
-                                compress);
+  return sysprof_context_add_file (context, SYSPROF_CAPTURE_CURRENT_TIME, -1, name, data, size,
+                                   compress);
 }
 
 /* The function that flushes reports a full disk; frames that did not fit are counted. */
 static void
-add_tables (Pump *pump, SymbolTable *table, Store *store, const SymbolizeOptions *options)
+add_tables (RecordingContext *context,
+            SymbolTable *table,
+            Store *store,
+            const SymbolizeOptions *options)
 {
-  GCancellable *cancellable = sysprof_pump_get_augment_cancellable (pump);
+  GCancellable *cancellable = context->augment_cancellable;
   g_autoptr (GBytes) symbols = NULL;
   g_autoptr (GBytes) unnamed = NULL;
   g_autoptr (GBytes) lines = NULL;
@@ -55,31 +58,30 @@ add_tables (Pump *pump, SymbolTable *table, Store *store, const SymbolizeOptions
   lines = sysprof_symbol_table_pack_lines (table, store, options, cancellable);
 
   if (kallsyms != NULL && g_bytes_get_size (kallsyms) > 0)
-    (void) add_file (pump, "/proc/kallsyms", kallsyms, true);
+    (void) add_file (context, "/proc/kallsyms", kallsyms, true);
   if (unnamed != NULL)
-    (void) add_file (pump, "__unnamed__", unnamed, true);
+    (void) add_file (context, "__unnamed__", unnamed, true);
   if (lines != NULL)
-    (void) add_file (pump, "__lines__", lines, true);
+    (void) add_file (context, "__lines__", lines, true);
 
   /* Version 3.46 looks at every other frame only in a row of file frames, and would not find the table if its first
    * chunk were one of those between. This one it may pass over. Its time must not lie behind the end. */
-  (void) sysprof_capture_writer_add_timestamp (sysprof_pump_get_writer (pump),
-                                               sysprof_pump_get_begin_time (pump), -1, -1);
-  (void) add_file (pump, "__symbols__", symbols, false);
+  (void) sysprof_capture_writer_add_timestamp (context->writer, context->begin, -1, -1);
+  (void) add_file (context, "__symbols__", symbols, false);
 }
 
 static void
-tell_debuginfod (const DebuginfodStatus *status, void *pump)
+tell_debuginfod (const DebuginfodStatus *status, void *context)
 {
   g_autofree char *text = status->is_done ? sysprof_debuginfod_describe (status) : NULL;
 
   if (text != NULL)
-    sysprof_pump_report (pump, "debuginfod", false, "%s", text);
+    sysprof_context_report (context, "debuginfod", false, "%s", text);
 }
 
 /* For the terminal, and for whoever reads the capture later. */
 static void
-report_incomplete (Pump *pump, const SymbolTable *table)
+report_incomplete (RecordingContext *context, const SymbolTable *table)
 {
   g_autofree char *reason = NULL;
   g_autofree char *visible = NULL;
@@ -96,23 +98,27 @@ report_incomplete (Pump *pump, const SymbolTable *table)
         "%d s or %d GiB",
         n_skipped, n_skipped == 1 ? "" : "s", n_skipped == 1 ? "was" : "were",
         FILE_BUDGET_MSEC / 1000, (int) (FILE_BUDGET_BYTES >> 30));
-  else if (sysprof_pump_is_augment_skipped (pump))
+  else if (sysprof_context_is_augment_skipped (context))
     reason = g_strdup ("the search for symbols was interrupted");
   else
     return;
 
   visible = sysprof_dup_visible (example);
-  sysprof_pump_note_lack (pump, "symbols", reason);
+  sysprof_context_note_missing (context, "symbols", reason);
   if (n_skipped > 0)
-    sysprof_pump_report (pump, "Symbols", false, "%s. The first is '%s'.", reason, visible);
+    sysprof_context_report (context, "Symbols", false, "%s. The first is '%s'.", reason,
+                            visible);
   else
-    sysprof_pump_report (pump, "Symbols", false,
-                         "The search for symbols was interrupted: what was found until then is "
-                         "in the capture. Open it on this machine to look up the others.");
+    sysprof_context_report (
+        context, "Symbols", false,
+        "The search for symbols was interrupted: what was found until then is "
+        "in the capture. Open it on this machine to look up the others.");
 }
 
 static gboolean
-sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_symbols_bundle_augment (SysprofInstrument *instrument,
+                                RecordingContext *context,
+                                GError **error)
 {
   /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
   SymbolizeOptions options = {
@@ -121,19 +127,18 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
     .debuginfod_queue = SYSPROF_SYMBOLS_BUNDLE (instrument)->queue,
-    .pinned_files = sysprof_pump_get_pinned_files (pump),
+    .pinned_files = context->pinned_files,
     .keep_found = true,
     .tell_debuginfod = tell_debuginfod,
-    .tell_debuginfod_data = pump,
+    .tell_debuginfod_data = context,
   };
   g_autoptr (SymbolTable) table = NULL;
   g_autoptr (Store) store = NULL;
-  autofd fd = sysprof_pump_dup_fd (pump, error);
+  autofd fd = sysprof_context_dup_fd (context, error);
 
   if (fd >= 0)
-    store = sysprof_store_open_fd (fd, "the recording",
-                                   sysprof_pump_get_augment_cancellable (pump), error);
-  if (store == NULL && sysprof_pump_is_augment_skipped (pump))
+    store = sysprof_store_open_fd (fd, "the recording", context->augment_cancellable, error);
+  if (store == NULL && sysprof_context_is_augment_skipped (context))
     {
       g_clear_error (error);
       return TRUE;
@@ -144,12 +149,11 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
       return FALSE;
     }
 
-  table =
-      sysprof_symbolize (store, &options, sysprof_pump_get_augment_cancellable (pump), error);
+  table = sysprof_symbolize (store, &options, context->augment_cancellable, error);
   if (table == NULL)
     return FALSE;
-  add_tables (pump, table, store, &options);
-  report_incomplete (pump, table);
+  add_tables (context, table, store, &options);
+  report_incomplete (context, table);
   return TRUE;
 }
 

@@ -2,8 +2,8 @@
 
 /* What a capture contains that matters when it is joined with others.
  *
- * Some embedded files describe one recording. Readers use the first file of a name, so a joined capture must not have one
- * that is true for a part of it only. */
+ * Some embedded files describe one recording. Readers use the first file of a name, so a joined
+ * capture must not have one that is true for a part of it only. */
 
 #include "capture/capture.h"
 
@@ -55,7 +55,8 @@ sysprof_joined_file (const char *path)
   return is_jit_code (path) ? JOINED_JIT_CODE : 0;
 }
 
-/* A joined capture may have the file several times. If the copies differ, the events are not known. */
+/* A joined capture may have the file several times. If the copies differ, the events are not
+ * known. */
 static void
 add_events (CaptureContents *self, const SysprofCaptureFileChunk *chunk)
 {
@@ -138,7 +139,8 @@ sysprof_capture_contents_have_events (const CaptureContents *self)
   return self->has_samples || (self->files & JOINED_SAMPLED_ON) != 0;
 }
 
-/* Whether samples of both captures were taken on the same event, all with the same period; or only one has samples. */
+/* Whether samples of both captures were taken on the same event, all with the same period; or
+ * only one has samples. */
 static bool
 agree_on_events (const CaptureContents *a, const CaptureContents *b)
 {

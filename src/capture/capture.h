@@ -50,13 +50,14 @@ typedef enum
   N_CAPTURE_FOUND,
   CAPTURE_FOUND_MASK = 7,
 
-  /* The first step was one by frame pointer: the caller of the innermost function may be missing. */
+  /* The first step was one by frame pointer: the caller of the innermost function may be
+   * missing. */
   CAPTURE_FOUND_BY_FP_FIRST = 8,
 } CaptureFound;
 
-/* What samples were taken on, a line each: NUMBER UNIT PERIOD NAME, the unit "ns" or "count"; the period "-" where it is that of each
- * sample: then the other file has 24 bytes for each, i64 time, u64 period, i32 thread, u8 number, 3 bytes of 0; little endian.
- * docs/format.md */
+/* What samples were taken on, a line each: NUMBER UNIT PERIOD NAME, the unit "ns" or "count";
+ * the period "-" where it is that of each sample: then the other file has 24 bytes for each,
+ * i64 time, u64 period, i32 thread, u8 number, 3 bytes of 0; little endian. docs/format.md */
 #define CAPTURE_EVENTS_FILE  "__events__"
 #define CAPTURE_PERIODS_FILE "__periods__"
 #define CAPTURE_PERIODS_SIZE 24
@@ -72,7 +73,8 @@ typedef enum
  * valid if its header is. Texts may lack a NUL: read them with a bound. */
 bool sysprof_capture_frame_validate (const uint8_t *frame, size_t available, bool swapped);
 
-/* Turns a frame of the other byte order, that was validated, into one of this machine, bit-fields included. */
+/* Turns a frame of the other byte order, that was validated, into one of this machine,
+ * bit-fields included. */
 void sysprof_capture_frame_swap (uint8_t *frame);
 
 /* Ends every text of a valid frame of this byte order with a NUL inside its field. */
@@ -83,9 +85,6 @@ size_t sysprof_capture_frame_length (const uint8_t *frame, size_t available, boo
 
 /* Whether a valid frame is a frame index: bookkeeping, not data. */
 bool sysprof_capture_frame_is_index (const uint8_t *frame, bool swapped);
-
-/* "sample", "map" …: the words that our commands use; "unknown" for types that the format does not have. */
-const char *sysprof_capture_frame_type_name (uint8_t type);
 
 static inline bool
 sysprof_capture_frame_type_is_known (uint8_t type)
@@ -98,9 +97,10 @@ bool sysprof_capture_frame_type_is_state (uint8_t type);
 
 /* ---- the recorder's side of a writer ---- */
 
-/* Where full buffers go. The sink takes `buffer`, whose first `size` bytes are whole frames, and gives an
- * empty one of the same capacity (sysprof_capture_writer_get_capacity()), page-aligned or at least 8-aligned and from malloc() or
- * aligned_alloc(); it may give the same one back. NULL with errno set = failed: the writer keeps buffer and bytes, and tries again
+/* Where full buffers go. The sink takes `buffer`, whose first `size` bytes are whole frames,
+ * and gives an empty one of the same capacity (sysprof_capture_writer_get_capacity()),
+ * page-aligned or at least 8-aligned and from malloc() or aligned_alloc(); it may give the same
+ * one back. NULL with errno set = failed: the writer keeps buffer and bytes, and tries again
  * later. */
 typedef uint8_t *(*SysprofCaptureSink) (uint8_t *buffer, size_t size, void *data);
 
@@ -114,17 +114,17 @@ void sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
 /* Bytes that a buffer holds: more than the buffer size, so that the largest frame fits. */
 size_t sysprof_capture_writer_get_capacity (SysprofCaptureWriter *self);
 
-/* Writes `size` bytes to `fd`, waiting where the descriptor does not block. On failure false with errno set; `*written`
- * says how much was written, always. */
+/* Writes `size` bytes to `fd`, waiting where the descriptor does not block. On failure false
+ * with errno set; `*written` says how much was written, always. */
 bool sysprof_capture_write_all (int fd, const uint8_t *bytes, size_t size, size_t *written);
 
-/* Writes `size` bytes of whole frames to `fd`, waiting where the descriptor does not block. On failure false with errno
- * set; `*written` (always set) then ends at a frame's end where the descriptor can be truncated,
- * and is what was written where not. */
+/* Writes `size` bytes of whole frames to `fd`, waiting where the descriptor does not block. On
+ * failure false with errno set; `*written` (always set) then ends at a frame's end where the
+ * descriptor can be truncated, and is what was written where not. */
 bool sysprof_capture_write_frames (int fd, const uint8_t *frames, size_t size, size_t *written);
 
-/* Writes begin and end (ns) to the header, now; does nothing where the descriptor cannot seek. A flush
- * later replaces the end by its own time unless `end` was given here as not 0. */
+/* Writes begin and end (ns) to the header, now; does nothing where the descriptor cannot seek.
+ * A flush later replaces the end by its own time unless `end` was given here as not 0. */
 bool
 sysprof_capture_writer_set_time_range (SysprofCaptureWriter *self, int64_t begin, int64_t end);
 
@@ -135,17 +135,19 @@ uint64_t sysprof_capture_writer_get_n_frames (SysprofCaptureWriter *self);
 /* Borrowed. */
 int sysprof_capture_writer_get_fd (SysprofCaptureWriter *self);
 
-/* Room for one frame of at most `len` bytes, 8-aligned, in the buffer itself; NULL with errno set if it cannot be
- * had. The caller writes a frame there, its `len` excepted, every byte of it, and commits; reserving again
- * instead gives the room back. */
+/* Room for one frame of at most `len` bytes, 8-aligned, in the buffer itself; NULL with errno
+ * set if it cannot be had. The caller writes a frame there, its `len` excepted, every byte of
+ * it, and commits; reserving again instead gives the room back. */
 void *sysprof_capture_writer_reserve (SysprofCaptureWriter *self, size_t len);
-/* `len`: bytes of the frame before padding, ≤ those reserved. Sets the frame's length, clears its padding and counts it. */
+/* `len`: bytes of the frame before padding, ≤ those reserved. Sets the frame's length, clears
+ * its padding and counts it. */
 void sysprof_capture_writer_commit (SysprofCaptureWriter *self, size_t len);
 
 /* ---- reading ---- */
 
-/* Like peek, but also gives unknown types and the frame index; damaged frames never. NULL at the end. The bytes are native
- * unless the type is unknown. NULL with errno if the file cannot be read: sysprof_capture_reader_get_status() has the error. Valid until the next call. */
+/* Like peek, but also gives unknown types and the frame index; damaged frames never. NULL at
+ * the end. The bytes are native unless the type is unknown. NULL with errno if the file cannot
+ * be read: sysprof_capture_reader_get_status() has the error. Valid until the next call. */
 const SysprofCaptureFrame *sysprof_capture_reader_next_any (SysprofCaptureReader *self);
 
 typedef struct
@@ -157,7 +159,8 @@ typedef struct
   int error;           /* errno of a read that failed; 0: none did */
 } SysprofCaptureReadStatus;
 
-/* Nothing is read of the file behind `end` (bytes), which is where it ended when somebody looked: it may grow. */
+/* Nothing is read of the file behind `end` (bytes), which is where it ended when somebody
+ * looked: it may grow. */
 void sysprof_capture_reader_set_end (SysprofCaptureReader *self, uint64_t end);
 
 /* What was left out until now. */
@@ -172,6 +175,6 @@ void sysprof_capture_reader_get_status (SysprofCaptureReader *self,
 /* Fills in the header of a capture that begins at `begin` (ns) and has no frames yet. */
 void sysprof_capture_header_init (SysprofCaptureFileHeader *header, int64_t begin);
 
-/* The number in the environment variable `name`, if it is a descriptor's and at least `first`; else -1. Whether it is open is not
- * looked at. */
+/* The number in the environment variable `name`, if it is a descriptor's and at least `first`;
+ * else -1. Whether it is open is not looked at. */
 int sysprof_capture_descriptor_from_env (const char *name, int first);

@@ -185,7 +185,8 @@ switch_off (void)
   __atomic_store_n (&state, STATE_OFF, __ATOMIC_RELAXED);
 }
 
-/* When the code is unloaded, or the process exits, threads must not call into it at their end. */
+/* When the code is unloaded, or the process exits, threads must not call into it at their
+ * end. */
 static void __attribute__ ((destructor)) forget_threads (void)
 {
   Collector *self;
@@ -322,7 +323,7 @@ wait_for_room (Collector *self, size_t padded)
 
   do
     {
-      uint8_t *place;
+      uint8_t *reserved;
 
       if (sysprof_control_is_closed (control_fd))
         {
@@ -330,9 +331,9 @@ wait_for_room (Collector *self, size_t padded)
           return NULL;
         }
       (void) nanosleep (&pause, NULL); /* a signal only shortens it */
-      place = sysprof_ring_reserve (&self->ring, padded);
-      if (place != NULL)
-        return place;
+      reserved = sysprof_ring_reserve (&self->ring, padded);
+      if (reserved != NULL)
+        return reserved;
     }
   while (SYSPROF_CAPTURE_CURRENT_TIME < deadline);
 
@@ -344,7 +345,7 @@ static uint8_t *
 reserve (Collector *self, size_t len)
 {
   size_t padded = (len + SYSPROF_CAPTURE_ALIGN - 1) & ~(SYSPROF_CAPTURE_ALIGN - 1);
-  uint8_t *place = NULL;
+  uint8_t *reserved = NULL;
   int saved = errno; /* the caller's program need not know */
 
   if (control_fd < 0)
@@ -355,15 +356,15 @@ reserve (Collector *self, size_t len)
       return NULL;
     }
 
-  place = sysprof_ring_reserve (&self->ring, padded);
-  if (place == NULL && !self->is_unread)
-    place = wait_for_room (self, padded);
-  self->is_unread = place == NULL;
-  if (place == NULL)
+  reserved = sysprof_ring_reserve (&self->ring, padded);
+  if (reserved == NULL && !self->is_unread)
+    reserved = wait_for_room (self, padded);
+  self->is_unread = reserved == NULL;
+  if (reserved == NULL)
     sysprof_ring_count_dropped (&self->ring);
   errno = saved;
 
-  return place;
+  return reserved;
 }
 
 static void
@@ -443,8 +444,8 @@ cut_text (const char *text, size_t limit)
   return len <= limit ? len : whole_characters (text, limit);
 }
 
-/* Asks for the stack, into the frame. Unwinders are known to write a little before the array as well: the fixed part of the
- * frame comes after. */
+/* Asks for the stack, into the frame. Unwinders are known to write a little before the array as
+ * well: the fixed part of the frame comes after. */
 static unsigned int
 get_stack (uint8_t *addrs, SysprofBacktraceFunc backtrace_func, void *backtrace_data)
 {
@@ -705,8 +706,8 @@ sysprof_collector_log_printf (int severity, const char *domain, const char *form
   sysprof_collector_log (severity, domain, text);
 }
 
-/* Ids are counted per process, and from a place that depends on it, since recorders of old put those of several
- * processes into one capture as they are. */
+/* Ids are counted per process, and from a start that depends on it, since recorders of old put
+ * those of several processes into one capture as they are. */
 unsigned int
 sysprof_collector_request_counters (unsigned int n_counters)
 {

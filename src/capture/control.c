@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* The socket is a number in the environment, and numbers get stale: children are started with their descriptors closed and the
- * variable kept, and the next file opened gets the number. So the descriptor is looked at closely before a byte is sent.
+/* The socket is a number in the environment, and numbers get stale: children are started with
+ * their descriptors closed and the variable kept, and the next file opened gets the number. So
+ * the descriptor is looked at closely before a byte is sent.
  */
 
 #include "capture/control.h"
@@ -32,7 +33,8 @@ has_option (int fd, int option, int expected)
   return getsockopt (fd, SOL_SOCKET, option, &value, &size) == 0 && value == expected;
 }
 
-/* One of a pair that another process made: neither end has a name, as a connection to a server would. */
+/* One of a pair that another process made: neither end has a name, as a connection to a server
+ * would. */
 static bool
 is_pair_of_another (int fd)
 {

@@ -2,8 +2,9 @@
 
 /* Walks over those frames of a reader that meet one of some conditions, forward or backward.
  *
- * Frames do not say where the one before them starts. To walk backward, all offsets are listed first; then block after block,
- * each of neighbouring frames, is read forward into memory and given out from its end.
+ * Frames do not say where the one before them starts. To walk backward, all offsets are listed
+ * first; then block after block, each of neighbouring frames, is read forward into memory and
+ * given out from its end.
  */
 
 #include "capture/reader.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* What there is to know about frames that is the same task for every type, in one table: how long one is at least, which
- * integers it holds, what follows the fixed part, and whether it is state or event.
+/* What there is to know about frames that is the same task for every type, in one table: how
+ * long one is at least, which integers it holds, what follows the fixed part, and whether it is
+ * state or event.
  *
- * Offsets count from the start of the frame; they are those of the format's description (docs/format.md).
+ * Offsets count from the start of the frame; they are those of the format's description
+ * (docs/format.md).
  */
 
 #include "capture/byte-order.h"
@@ -56,7 +58,6 @@ typedef struct
 
 typedef struct
 {
-  const char *name;
   uint16_t least; /* bytes, the NULs of texts included */
   uint16_t fixed; /* bytes before the tail */
   bool is_state;  /* stays true after its time */
@@ -71,23 +72,23 @@ static const Text counter_texts[] = { { 0, 32 }, { 32, 32 }, { 64, 52 } };
 
 /* clang-format off */
 static const FrameLayout layouts[SYSPROF_CAPTURE_FRAME_LAST] = {
-  [SYSPROF_CAPTURE_FRAME_TIMESTAMP]    = { "timestamp",   24,  24, false, TAIL_NONE,      0,  0, { { 0 } } },
-  [SYSPROF_CAPTURE_FRAME_SAMPLE]       = { "sample",      32,  32, false, TAIL_ADDRESSES, 24, 0, { { 24, 2, 1 }, { 28, 4, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_MAP]          = { "map",         57,  56, true,  TAIL_TEXT,      0,  0, { { 24, 8, 4 } } },
-  [SYSPROF_CAPTURE_FRAME_PROCESS]      = { "process",     25,  24, true,  TAIL_TEXT,      0,  0, { { 0 } } },
-  [SYSPROF_CAPTURE_FRAME_FORK]         = { "fork",        28,  28, true,  TAIL_NONE,      0,  0, { { 24, 4, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_EXIT]         = { "exit",        24,  24, true,  TAIL_NONE,      0,  0, { { 0 } } },
-  [SYSPROF_CAPTURE_FRAME_JITMAP]       = { "jitmap",      28,  28, true,  TAIL_NAMES,     0,  0, { { 24, 4, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_CTRDEF]       = { "ctrdef",      32,  32, true,  TAIL_COUNTERS,  24, 0, { { 24, 2, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_CTRSET]       = { "ctrset",      32,  32, false, TAIL_GROUPS,    24, 0, { { 24, 2, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_MARK]         = { "mark",        97,  96, false, TAIL_TEXT,      0,  0, { { 24, 8, 1 } }, { { 32, 24 }, { 56, 40 } } },
-  [SYSPROF_CAPTURE_FRAME_METADATA]     = { "metadata",    65,  64, true,  TAIL_TEXT,      0,  0, { { 0 } }, { { 24, 40 } } },
-  [SYSPROF_CAPTURE_FRAME_LOG]          = { "log",         65,  64, false, TAIL_TEXT,      0,  0, { { 24, 2, 1 } }, { { 32, 32 } } },
-  [SYSPROF_CAPTURE_FRAME_FILE_CHUNK]   = { "file",        284, 284, true, TAIL_BYTES,     26, 24, { { 26, 2, 1 } }, { { 28, 256 } } },
-  [SYSPROF_CAPTURE_FRAME_ALLOCATION]   = { "allocation",  48,  48, false, TAIL_ADDRESSES, 44, 0, { { 24, 8, 2 }, { 40, 4, 1 }, { 44, 2, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_OVERLAY]      = { "overlay",     34,  32, true,  TAIL_PATHS,     0,  0, { { 28, 2, 2 } } },
-  [SYSPROF_CAPTURE_FRAME_TRACE]        = { "trace",       32,  32, false, TAIL_ADDRESSES, 24, 26, { { 24, 2, 1 }, { 28, 4, 1 } } },
-  [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE] = { "dbus",        28,  28, false, TAIL_BYTES,     26, 24, { { 26, 2, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_TIMESTAMP]    = { 24,  24, false, TAIL_NONE,      0,  0, { { 0 } } },
+  [SYSPROF_CAPTURE_FRAME_SAMPLE]       = { 32,  32, false, TAIL_ADDRESSES, 24, 0, { { 24, 2, 1 }, { 28, 4, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_MAP]          = { 57,  56, true,  TAIL_TEXT,      0,  0, { { 24, 8, 4 } } },
+  [SYSPROF_CAPTURE_FRAME_PROCESS]      = { 25,  24, true,  TAIL_TEXT,      0,  0, { { 0 } } },
+  [SYSPROF_CAPTURE_FRAME_FORK]         = { 28,  28, true,  TAIL_NONE,      0,  0, { { 24, 4, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_EXIT]         = { 24,  24, true,  TAIL_NONE,      0,  0, { { 0 } } },
+  [SYSPROF_CAPTURE_FRAME_JITMAP]       = { 28,  28, true,  TAIL_NAMES,     0,  0, { { 24, 4, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_CTRDEF]       = { 32,  32, true,  TAIL_COUNTERS,  24, 0, { { 24, 2, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_CTRSET]       = { 32,  32, false, TAIL_GROUPS,    24, 0, { { 24, 2, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_MARK]         = { 97,  96, false, TAIL_TEXT,      0,  0, { { 24, 8, 1 } }, { { 32, 24 }, { 56, 40 } } },
+  [SYSPROF_CAPTURE_FRAME_METADATA]     = { 65,  64, true,  TAIL_TEXT,      0,  0, { { 0 } }, { { 24, 40 } } },
+  [SYSPROF_CAPTURE_FRAME_LOG]          = { 65,  64, false, TAIL_TEXT,      0,  0, { { 24, 2, 1 } }, { { 32, 32 } } },
+  [SYSPROF_CAPTURE_FRAME_FILE_CHUNK]   = { 284, 284, true, TAIL_BYTES,     26, 24, { { 26, 2, 1 } }, { { 28, 256 } } },
+  [SYSPROF_CAPTURE_FRAME_ALLOCATION]   = { 48,  48, false, TAIL_ADDRESSES, 44, 0, { { 24, 8, 2 }, { 40, 4, 1 }, { 44, 2, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_OVERLAY]      = { 34,  32, true,  TAIL_PATHS,     0,  0, { { 28, 2, 2 } } },
+  [SYSPROF_CAPTURE_FRAME_TRACE]        = { 32,  32, false, TAIL_ADDRESSES, 24, 26, { { 24, 2, 1 }, { 28, 4, 1 } } },
+  [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE] = { 28,  28, false, TAIL_BYTES,     26, 24, { { 26, 2, 1 } } },
 };
 /* clang-format on */
 
@@ -184,12 +185,6 @@ sysprof_capture_frame_is_index (const uint8_t *frame, bool swapped)
          mark == __builtin_bswap32 (SYSPROF_CAPTURE_FRAME_INDEX_MAGIC);
 }
 
-const char *
-sysprof_capture_frame_type_name (uint8_t type)
-{
-  return sysprof_capture_frame_type_is_known (type) ? layouts[type].name : "unknown";
-}
-
 bool
 sysprof_capture_frame_type_is_state (uint8_t type)
 {
@@ -214,8 +209,9 @@ swap_integers (uint8_t *bytes, size_t width, size_t n)
       }
 }
 
-/* Big-endian compilers allocate bit-fields from the most significant end. Each of these gets the word in
- * the order of this machine with the foreign places, and gives it with the native ones. */
+/* Big-endian compilers allocate bit-fields from the most significant end. Each of these gets
+ * the word in the order of this machine with the foreign places, and gives it with the native
+ * ones. */
 
 static uint32_t
 move_counter_bits (uint32_t word)

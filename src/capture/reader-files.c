@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Names seen, in order, with a hash table over them: a capture may hold as many files as it has frames. */
+/* Names seen, in order, with a hash table over them: a capture may hold as many files as it has
+ * frames. */
 struct FileNames
 {
   char **name; /* [n] */

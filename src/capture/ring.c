@@ -101,7 +101,8 @@ sysprof_ring_get_longest (const Ring *self)
   return self->size - END_SIZE - SYSPROF_CAPTURE_ALIGN;
 }
 
-/* Bytes from tail on that may be written. The recorder's head is only believed as far as it makes sense. */
+/* Bytes from tail on that may be written. The recorder's head is only believed as far as it
+ * makes sense. */
 static size_t
 get_room (const Ring *self)
 {

@@ -6,8 +6,9 @@
  *                 number of dropped frames u32
  *     body        frames; mapped twice in a row, so that each frame is contiguous
  *
- * head is where the recorder reads, tail where we write; empty when equal, never completely full. One thread writes
- * (*owned*), the recorder reads: its partner of our release store to tail, and of our acquire load of head, is in another process.
+ * head is where the recorder reads, tail where we write; empty when equal, never completely
+ * full. One thread writes (*owned*), the recorder reads: its partner of our release store to
+ * tail, and of our acquire load of head, is in another process.
  */
 
 #pragma once
@@ -32,7 +33,8 @@ void sysprof_ring_close (Ring *self);
 /* Longest frame that will ever fit. */
 size_t sysprof_ring_get_longest (const Ring *self);
 
-/* Room for a frame of at most `len` bytes (a multiple of 8), NULL if the recorder has not read enough yet. */
+/* Room for a frame of at most `len` bytes (a multiple of 8), NULL if the recorder has not read
+ * enough yet. */
 uint8_t *sysprof_ring_reserve (Ring *self, size_t len);
 /* Shows the frame there, of `len` bytes, to the recorder. */
 void sysprof_ring_commit (Ring *self, size_t len);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Appends captures to a writer: frame by frame (splice), or with new counter ids and synthetic addresses (cat). */
+/* Appends captures to a writer: frame by frame (splice), or with new counter ids and synthetic
+ * addresses (cat). */
 
 #include "capture/capture.h"
 #include "capture/reader.h"

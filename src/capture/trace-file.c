@@ -16,7 +16,8 @@
 #define FIRST_DESCRIPTOR 3   /* standard input, output and error are never meant */
 #define HIGH_DESCRIPTOR  512 /* out of the way of the program's own */
 
-/* In the unused end of the header: another collector began the file, so that this one may append to it. */
+/* In the unused end of the header: another collector began the file, so that this one may
+ * append to it. */
 static const char collector_tag[] = "sysprof-collector";
 
 static int trace_fd = -1; /* set once, before the first append */
@@ -33,8 +34,8 @@ is_trace_file (void)
          info.st_ino == trace_inode;
 }
 
-/* Writes the header through a mapping: unlike pwrite(), it does not append, and two collectors that do it at once do
- * no harm. */
+/* Writes the header through a mapping: unlike pwrite(), it does not append, and two collectors
+ * that do it at once do no harm. */
 static bool
 begin_capture (bool is_empty)
 {
@@ -42,7 +43,8 @@ begin_capture (bool is_empty)
   char *tag;
   bool is_ours;
 
-  /* Unlike ftruncate() it never shortens a file to which another collector has appended meanwhile. */
+  /* Unlike ftruncate() it never shortens a file to which another collector has appended
+   * meanwhile. */
   if (is_empty && fallocate (trace_fd, 0, 0, sizeof *header) < 0)
     return false;
   header = mmap (NULL, sizeof *header, PROT_READ | PROT_WRITE, MAP_SHARED, trace_fd, 0);

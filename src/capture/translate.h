@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Copies the frames of one capture into another one with new counter ids and new synthetic addresses.
+/* Copies the frames of one capture into another one with new counter ids and new synthetic
+ * addresses.
  *
- * sysprof_capture_writer_cat() uses this, and so does the module `join`, which is not part of the library.
- * capture.h includes this header. */
+ * sysprof_capture_writer_cat() uses this, and so does the module `join`, which is not part of
+ * the library. capture.h includes this header. */
 
 #pragma once
 
@@ -17,7 +18,8 @@
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
 
-/* Metadata with the boot of a recording: the boot ID, a space, and the build ID of the kernel or `-`. docs/format.md */
+/* Metadata with the boot of a recording: the boot ID, a space, and the build ID of the kernel
+ * or `-`. docs/format.md */
 #define CAPTURE_BOOT_ID "org.gnome.sysprof.boot-id"
 /* The value for a recording of another boot, whose kernel addresses a join has replaced. */
 #define CAPTURE_BOOT_ID_OTHER "other"
@@ -54,8 +56,8 @@ typedef struct
   bool has_kernel_code; /* a sample has a kernel address */
   JoinedFiles files;
   char boot[64]; /* its boot ID; "" = not recorded */
-  uint8_t
-      events[512]; /* [events_size] of JOINED_EVENTS; for a longer one JOINED_PERIODS is set */
+  /* [events_size] of JOINED_EVENTS; for a longer one JOINED_PERIODS is set */
+  uint8_t events[512];
   size_t events_size;
   size_t events_again; /* bytes of a second copy of the file that are equal so far */
   bool has_whole_events;
@@ -104,13 +106,15 @@ bool sysprof_translation_init (Translation *self,
                                SysprofCaptureReader *reader);
 void sysprof_translation_clear (Translation *self);
 
-/* Reads all frames, fills `contents`, and gives the names of synthetic addresses new addresses in the writer. Call it
- * before copying. `keeps_addresses`: keep the addresses if the writer has no names yet. */
+/* Reads all frames, fills `contents`, and gives the names of synthetic addresses new addresses
+ * in the writer. Call it before copying. `keeps_addresses`: keep the addresses if the writer
+ * has no names yet. */
 bool sysprof_translation_add_names (Translation *self, bool keeps_addresses);
 
-/* Selects the files that are not copied, given the contents of the captures before, to which it adds its own. False if the
- * captures disagree about the events that samples were taken on. `is_one_of_many`: another capture may have processes with
- * the same pids, so generated code is not copied. */
+/* Selects the files that are not copied, given the contents of the captures before, to which it
+ * adds its own. False if the captures disagree about the events that samples were taken on.
+ * `is_one_of_many`: another capture may have processes with the same pids, so generated code is
+ * not copied. */
 bool sysprof_translation_choose_files (Translation *self,
                                        CaptureContents *before,
                                        bool is_one_of_many);
@@ -144,5 +148,6 @@ bool sysprof_capture_writer_finish_join (SysprofCaptureWriter *self, CaptureRang
 /* Puts the names of addresses that are not yet written into the buffer. */
 bool sysprof_capture_writer_flush_jitmap (SysprofCaptureWriter *self);
 
-/* Whether reading ended at the end of the capture. False with errno set if a read failed, of this reader or of a copy. */
+/* Whether reading ended at the end of the capture. False with errno set if a read failed, of
+ * this reader or of a copy. */
 bool sysprof_capture_reader_check (const SysprofCaptureReader *self);

@@ -371,7 +371,8 @@ sysprof_capture_writer_add_allocation (SysprofCaptureWriter *self,
   if (frame == NULL)
     return false;
 
-  /* Unwinders are known to write a little before the array as well: the head of the frame comes after. */
+  /* Unwinders are known to write a little before the array as well: the head of the frame comes
+   * after. */
   if (backtrace_func != NULL)
     n_addrs = backtrace_func ((SysprofCaptureAddress *) (void *) (frame + fixed),
                               CALLBACK_ADDRESSES_MAX, backtrace_data);
@@ -518,7 +519,8 @@ sysprof_capture_writer_add_file (SysprofCaptureWriter *self,
   return true;
 }
 
-/* Fills `data` as far as the file goes, so that chunks are full whatever a pipe gives at a time. */
+/* Fills `data` as far as the file goes, so that chunks are full whatever a pipe gives at a
+ * time. */
 static bool
 read_chunk (int fd, uint8_t *data, size_t size, size_t *n_read)
 {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Names that stand for addresses: code that no file contains, or that has better names than its file has.
+/* Names that stand for addresses: code that no file contains, or that has better names than its
+ * file has.
  *
- * New names are collected in a table, which is the jitmap frame that it becomes when it is full or on flush. It is then
- * forgotten, so that memory stays bounded: a name may have several addresses.
+ * New names are collected in a table, which is the jitmap frame that it becomes when it is full
+ * or on flush. It is then forgotten, so that memory stays bounded: a name may have several
+ * addresses.
  */
 
 #include "capture/writer.h"

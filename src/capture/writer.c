@@ -22,8 +22,8 @@
 #define FRAMES_PER_INDEX     65536U
 #define JITMAP_FRAME_MAX     (SYSPROF_CAPTURE_FRAME_USUAL_MAX + 32)
 #define CAPTURE_MODE         0640
-/* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and large ones cost it
- * two to three times as much for each byte. */
+/* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and
+ * large ones cost it two to three times as much for each byte. */
 #define WRITE_MAX             ((size_t) 64 * 1024)
 #define FIRST_FREE_DESCRIPTOR 2 /* 0 and 1 are never meant */
 
@@ -246,17 +246,17 @@ sysprof_capture_writer_commit (SysprofCaptureWriter *self, size_t len)
 bool
 sysprof_capture_writer_add_early (SysprofCaptureWriter *self, const uint8_t *frame, size_t len)
 {
-  uint8_t *place;
+  uint8_t *at;
 
   if (len > self->capacity - self->used && !sysprof_capture_writer_flush_buffer (self))
     return false;
 
-  place = self->buffer;
+  at = self->buffer;
   if (self->is_torn || self->index_is_buffered)
-    place += self->used;
+    at += self->used;
   else
-    memmove (place + len, place, self->used);
-  memcpy (place, frame, len);
+    memmove (at + len, at, self->used);
+  memcpy (at, frame, len);
   self->used += len;
   self->n_frames++;
   self->n_since_index++;

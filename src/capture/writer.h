@@ -21,8 +21,8 @@ struct _SysprofCaptureWriter
   size_t capacity;    /* bytes */
   size_t buffer_size; /* bytes from which on the buffer is written */
   size_t used;        /* bytes */
-  bool
-      is_torn; /* the buffer begins in the middle of a frame: its head is in the pipe already */
+  /* the buffer begins in the middle of a frame: its head is in the pipe already */
+  bool is_torn;
 
   SysprofCaptureSink sink; /* NULL = the descriptor */
   void *sink_data;
@@ -76,11 +76,13 @@ sysprof_capture_writer_add_early (SysprofCaptureWriter *self, const uint8_t *fra
 /* Whether it gave an address to a name, or kept one. */
 bool sysprof_capture_writer_has_names (const SysprofCaptureWriter *self);
 
-/* Names the synthetic address of another capture; those that are given out next are above it. */
+/* Names the synthetic address of another capture; those that are given out next are above
+ * it. */
 bool sysprof_capture_writer_keep_jitmap (SysprofCaptureWriter *self,
                                          uint64_t address,
                                          const char *name);
 void sysprof_capture_writer_free_jitmap (SysprofCaptureWriter *self);
 
-/* Copies as much of `text` (may be NULL) as fits into a cleared field, which then ends in NUL. */
+/* Copies as much of `text` (may be NULL) as fits into a cleared field, which then ends in
+ * NUL. */
 void sysprof_capture_put_text (uint8_t *field, size_t field_size, const char *text);

@@ -46,8 +46,8 @@ typedef struct
 {
   const CliOptions *options;
   Terminal terminal;
-  Output output;
-  Output flame;
+  OutputFile output;
+  OutputFile flame;
   GMainLoop *loop;
   GSubprocess *ssh; /* NULL: not started */
   char *token;
@@ -670,13 +670,6 @@ open_outputs (Near *self, GError **error)
                                   OUTPUT_WHEN_DONE, error);
 }
 
-/* Makes writes to a closed pipe, or beyond a file size limit, fail with an error instead of
- * a signal. */
-static void
-on_refused_write (int signal_number)
-{
-}
-
 int
 sysprof_cli_record_there (const CliOptions *options)
 {
@@ -685,7 +678,6 @@ sysprof_cli_record_there (const CliOptions *options)
                          .flame = OUTPUT_INIT,
                          .result_fd = -1,
                          .far_status = -1 };
-  struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
   g_autoptr (GError) error = NULL;
   int status;
   bool is_whole;
@@ -697,8 +689,7 @@ sysprof_cli_record_there (const CliOptions *options)
   self.line = g_string_new (NULL);
   self.token = g_uuid_string_random ();
   self.mark = g_strconcat (self.token, " {", NULL);
-  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
-  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
+  sysprof_cli_fail_refused_writes ();
   sysprof_temporary_files_remove_on_signals ();
 
   if (!sysprof_check_threads (&error) || !open_outputs (&self, &error) ||

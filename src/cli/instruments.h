@@ -8,14 +8,12 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 
-/* Adds the instruments that `options` select. Prints a message for each one that is not
- * implemented. `ask_debuginfod`: whether to query debuginfod servers for symbols; with a
+/* Adds the instruments that `options` select. `ask_debuginfod`: whether to query debuginfod servers for symbols; with a
  * `queue` (borrowed) the queries follow later, so that the capture does not wait for them. */
 void sysprof_cli_add_instruments (SysprofProfiler *profiler,
                                   const CliOptions *options,
                                   bool ask_debuginfod,
-                                  DebuginfodQueue *queue,
-                                  Terminal *terminal);
+                                  DebuginfodQueue *queue);
 
 /* Returns the command with its environment and descriptors, or NULL without a command. *(full)*
  * Adds to `profiler` the instruments that these descriptors need. `environment`: base of the

@@ -23,6 +23,13 @@
 #define MAX_BUFFER_PAGES 65536 /* 256 MiB in pages of 4 KiB */
 #define DEFAULT_CAPTURE  "capture.syscap"
 
+/* Values of --unwind, and what they mean. */
+static const char *const unwind_names[] = { "auto",          "tables", "copy",
+                                            "frame-pointer", "none",   NULL };
+static const UnwindMethod unwind_methods[] = { UNWIND_AUTO, UNWIND_TABLES, UNWIND_COPY,
+                                               UNWIND_FRAME_POINTER, UNWIND_AUTO };
+#define UNWIND_NAME_NONE 4 /* no stacks, by no method */
+
 /* Values that need parsing after GOption. */
 typedef struct
 {
@@ -42,12 +49,9 @@ typedef struct
   char **events;
   gboolean follow_forks;
   gboolean no_follow_forks;
-  gboolean no_thermal;
-  gboolean no_kernel_log;
-  gboolean no_throttle;
   gboolean help;
-  gboolean
-      accepted; /* switches that omit something that is not recorded anyway, or have no effect */
+  gboolean manual;   /* print the instruments' part of the manual page */
+  gboolean accepted; /* switches without an effect */
 } RawOptions;
 
 static void
@@ -71,11 +75,13 @@ raw_options_clear (RawOptions *raw)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
 
-static gboolean
-parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **error)
+/* --- tables of options; the caller frees them --- */
+
+static GOptionEntry *
+capture_entries (CliOptions *o, RawOptions *raw)
 {
   /* clang-format off */
-  const GOptionEntry capture[] = {
+  const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the capture to FILE, - for standard output (default " DEFAULT_CAPTURE ")", "FILE" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o->force, "Overwrite an existing capture", NULL },
     { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after SECONDS", "SECONDS" },
@@ -89,19 +95,33 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "far-end", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->far_end, NULL, "TOKEN" },
     { NULL }
   };
-  const GOptionEntry command[] = {
+  /* clang-format on */
+  return g_memdup2 (entries, sizeof entries);
+}
+
+static GOptionEntry *
+command_entries (CliOptions *o, RawOptions *raw)
+{
+  /* clang-format off */
+  const GOptionEntry entries[] = {
     { "command", 'c', 0, G_OPTION_ARG_STRING, &raw->command_line, "Run COMMAND (one shell-quoted string); same as -- COMMAND", "COMMAND" },
     { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &o->environment, "Set a variable in the command's environment", "VAR=VALUE" },
     { "record-environment", 0, 0, G_OPTION_ARG_NONE, &o->record_environment, "Store the command's environment in the capture (it may contain secrets)", NULL },
     { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Let the command write its own capture (SYSPROF_TRACE_FD); merged at the end", NULL },
     { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Record JavaScript stacks of GJS programs", NULL },
     { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Ignored; marks of GTK 4 are always recorded", NULL },
-    { "memprof", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->memprof, NULL, NULL },
-    { "speedtrack", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->speedtrack, NULL, NULL },
     { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Exit with the status of the command", NULL },
     { NULL }
   };
-  const GOptionEntry sampling[] = {
+  /* clang-format on */
+  return g_memdup2 (entries, sizeof entries);
+}
+
+static GOptionEntry *
+sampling_entries (CliOptions *o, RawOptions *raw)
+{
+  /* clang-format off */
+  const GOptionEntry entries[] = {
     { "frequency", 'F', 0, G_OPTION_ARG_STRING, &raw->frequency, "Take HZ samples per second and CPU (default 1000)", "HZ" },
     { "event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->events, "Sample on this event (default cycles, else cpu-clock)", "NAME[:PERIOD]" },
     { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Sample only this process and what it starts", "PID" },
@@ -121,36 +141,15 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Do not use the privileged helper", NULL },
     { NULL }
   };
-  const GOptionEntry instruments[] = {
-    { "no-battery", 0, 0, G_OPTION_ARG_NONE, &o->no_battery, "Do not record battery counters", NULL },
-    { "no-cpu", 0, 0, G_OPTION_ARG_NONE, &o->no_cpu, "Do not record CPU counters", NULL },
-    { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Do not record disk counters", NULL },
-    { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Do not record memory counters", NULL },
-    { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Do not record network counters", NULL },
-    { "no-recorder", 0, 0, G_OPTION_ARG_NONE, &o->no_recorder, "Do not record the recorder's own CPU time and memory", NULL },
-    { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Do not record journal messages", NULL },
-    { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Do not record the output of eglinfo and glxinfo", NULL },
-    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Also record waits: where, how long, why, and which thread ended them", NULL },
-    { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
-    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Record pressure counters (default where available)", NULL },
-    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &o->no_pressure, "Do not record pressure counters", NULL },
-    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "Record GPU counters (default where available)", NULL },
-    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &o->no_gpu, "Do not record GPU counters", NULL },
-    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Record temperatures and thermal throttling", NULL },
-    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->no_thermal, "Do not record temperatures (default)", NULL },
-    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Record kernel messages", NULL },
-    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->no_kernel_log, "Do not record kernel messages (default)", NULL },
-    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "Record profiling data of GNOME Shell", NULL },
-    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Record energy counters of the processor, in watts", NULL },
-    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Record every context switch", NULL },
-    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Record messages on the session bus", NULL },
-    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Record messages on the system bus", NULL },
-    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Record messages on the bus at ADDRESS; repeatable", "ADDRESS" },
-    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Switch to this power profile while recording: power-saver, balanced, performance", "PROFILE" },
-    { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated; same as --power-profile=performance", NULL },
-    { NULL }
-  };
-  const GOptionEntry display[] = {
+  /* clang-format on */
+  return g_memdup2 (entries, sizeof entries);
+}
+
+static GOptionEntry *
+display_entries (CliOptions *o, RawOptions *raw)
+{
+  /* clang-format off */
+  const GOptionEntry entries[] = {
     { "quiet", 0, 0, G_OPTION_ARG_NONE, &o->quiet, "Print only warnings and errors", NULL },
     { "verbose", 0, 0, G_OPTION_ARG_NONE, &o->verbose, "Also report default data sources that are not available", NULL },
     { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "Print one JSON object per second on standard error", NULL },
@@ -159,60 +158,69 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this help", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &raw->completion, NULL, "SHELL" },
+    { "manual", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->manual, NULL, NULL },
     { "top", 0, 0, G_OPTION_ARG_NONE, &o->top, "Show a live view of the hottest functions, like top", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
     { NULL }
   };
   /* clang-format on */
+  return g_memdup2 (entries, sizeof entries);
+}
+
+/* --- parsing --- */
+
+static char *
+dup_usage (const OptionSection *sections)
+{
+  return sysprof_usage_help (
+      "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
+      "       sysprof-cli --host HOST [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
+      "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
+      "       sysprof-cli mark GROUP NAME [MESSAGE] [-- COMMAND [ARGUMENT...]]\n"
+      "\n"
+      "Profile the whole machine until Ctrl+C, or until COMMAND exits.\n",
+      sections,
+      "\nExamples:\n"
+      "  sysprof-cli -d 10 --report\n"
+      "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
+      "\n"
+      "See sysprof-cli(1). To view a capture: sysprof-report(1).\n");
+}
+
+static gboolean
+parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **error)
+{
   /* Options about the output, which is on this machine. */
   static const char *const not_for_there[] = { "output", "force",   "host",        "far-end",
                                                "merge",  "report",  "flame",       "top",
                                                "help",   "version", "json-status", "completion",
-                                               NULL };
+                                               "manual", NULL };
+  static const CompletionValues values[] = { { "unwind", unwind_names }, { NULL } };
+  g_autofree GOptionEntry *capture = capture_entries (o, raw);
+  g_autofree GOptionEntry *command = command_entries (o, raw);
+  g_autofree GOptionEntry *sampling = sampling_entries (o, raw);
+  g_autofree GOptionEntry *display = display_entries (o, raw);
   const OptionSection sections[] = {
     { "Capture", capture },   { "Command", command },
-    { "Sampling", sampling }, { "Counters and other data", instruments },
+    { "Sampling", sampling }, { "Counters and other data", o->instruments.entries },
     { "Output", display },    { NULL, NULL },
   };
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
+  const Completion completion = { "sysprof-cli", sections, NULL, values };
+  g_auto (GStrv) rest = sysprof_usage_parse ("sysprof-cli", sections, words, NULL, error);
 
-  if (split == NULL)
+  if (rest == NULL)
     return FALSE;
-  g_option_context_set_help_enabled (context, FALSE);
-  for (const OptionSection *section = sections; section->title != NULL; section++)
-    g_option_context_add_main_entries (context, section->entries, NULL);
-  if (!g_option_context_parse_strv (context, &split, error))
-    {
-      sysprof_usage_explain ("sysprof-cli", sections, words, error);
-      return FALSE;
-    }
   if (o->host != NULL)
     o->remote_words = sysprof_cli_words_of_options (sections, not_for_there);
   if (raw->completion != NULL)
     {
-      static const char *const ways[] = { "auto",          "tables", "copy",
-                                          "frame-pointer", "none",   NULL };
-      static const CompletionValues values[] = { { "unwind", ways }, { NULL } };
-      const Completion completion = { "sysprof-cli", sections, NULL, values };
-
       o->help = sysprof_completion_script (&completion, raw->completion, error);
       return o->help != NULL;
     }
   if (raw->help)
-    o->help = sysprof_usage_help (
-        "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
-        "       sysprof-cli --host HOST [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
-        "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
-        "       sysprof-cli mark GROUP NAME [MESSAGE] [-- COMMAND [ARGUMENT...]]\n"
-        "\n"
-        "Profile the whole machine until Ctrl+C, or until COMMAND exits.\n",
-        sections,
-        "\nExamples:\n"
-        "  sysprof-cli -d 10 --report\n"
-        "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
-        "\n"
-        "See sysprof-cli(1). To view a capture: sysprof-report(1).\n");
+    o->help = dup_usage (sections);
+  else if (raw->manual)
+    o->help = sysprof_instrument_manual ();
   return TRUE;
 }
 
@@ -232,29 +240,28 @@ refuse (GError **error, const char *format, ...)
 static gboolean
 read_whole_numbers (CliOptions *o, const RawOptions *raw, GError **error)
 {
+  const struct
+  {
+    const char *option;
+    const char *text;
+    guint max;
+    const char *unit;
+    guint *value;
+  } numbers[] = {
+    { "frequency", raw->frequency, MAX_FREQUENCY, "samples per second", &o->sampler.frequency },
+    { "call-depth", raw->call_depth, MAX_CALL_DEPTH, "addresses", &o->sampler.call_depth },
+    { "buffer-size", raw->buffer_size, MAX_BUFFER_PAGES, "pages", &o->buffer_pages },
+  };
   uint64_t value;
 
-  if (raw->frequency != NULL)
+  for (size_t i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
-      if (!sysprof_cli_read_number (raw->frequency, 1, MAX_FREQUENCY, &value))
-        return refuse (error,
-                       "--frequency %s: give a number of samples per second from 1 to %d.",
-                       raw->frequency, MAX_FREQUENCY);
-      o->sampler.frequency = (guint) value;
-    }
-  if (raw->call_depth != NULL)
-    {
-      if (!sysprof_cli_read_number (raw->call_depth, 1, MAX_CALL_DEPTH, &value))
-        return refuse (error, "--call-depth %s: give a number of addresses from 1 to %d.",
-                       raw->call_depth, MAX_CALL_DEPTH);
-      o->sampler.call_depth = (guint) value;
-    }
-  if (raw->buffer_size != NULL)
-    {
-      if (!sysprof_cli_read_number (raw->buffer_size, 1, MAX_BUFFER_PAGES, &value))
-        return refuse (error, "--buffer-size %s: give a number of pages from 1 to %d.",
-                       raw->buffer_size, MAX_BUFFER_PAGES);
-      o->buffer_pages = (int) value;
+      if (numbers[i].text == NULL)
+        continue;
+      if (!sysprof_cli_read_number (numbers[i].text, 1, numbers[i].max, &value))
+        return refuse (error, "--%s %s: give a number of %s from 1 to %u.", numbers[i].option,
+                       numbers[i].text, numbers[i].unit, numbers[i].max);
+      *numbers[i].value = (guint) value;
     }
   if (raw->stack_size != NULL)
     {
@@ -334,14 +341,14 @@ read_targets (CliOptions *o, RawOptions *raw, GError **error)
     return refuse (error,
                    "--follow-forks and --no-follow-forks contradict each other; give one.");
   o->sampler.no_follow_forks = raw->no_follow_forks;
-  o->thermal = o->thermal && !raw->no_thermal;
-  o->kernel_log = o->kernel_log && !raw->no_kernel_log;
   return TRUE;
 }
 
 static gboolean
 read_unwind (CliOptions *o, const char *unwind, GError **error)
 {
+  size_t i;
+
   if (unwind == NULL)
     {
       /* --stack-size implies copies. */
@@ -349,29 +356,11 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
         o->sampler.unwind = UNWIND_COPY;
       return TRUE;
     }
-  if (g_str_equal (unwind, "auto"))
-    return TRUE;
-  if (g_str_equal (unwind, "frame-pointer"))
-    {
-      o->sampler.unwind = UNWIND_FRAME_POINTER;
-      return TRUE;
-    }
-  if (g_str_equal (unwind, "tables"))
-    {
-      o->sampler.unwind = UNWIND_TABLES;
-      return TRUE;
-    }
-  if (g_str_equal (unwind, "none"))
-    {
-      o->sampler.no_stacks = TRUE;
-      return TRUE;
-    }
-  if (g_str_equal (unwind, "copy"))
-    {
-      o->sampler.unwind = UNWIND_COPY;
-      return TRUE;
-    }
-  return refuse (error, "--unwind %s: give auto, tables, copy, frame-pointer or none.", unwind);
+  if (!sysprof_usage_check_choice ("unwind", unwind, unwind_names, &i, error))
+    return FALSE;
+  o->sampler.unwind = unwind_methods[i];
+  o->sampler.no_stacks = i == UNWIND_NAME_NONE;
+  return TRUE;
 }
 
 /* Processes and users are looked up on the machine that records. */
@@ -406,15 +395,9 @@ read_command (CliOptions *o, const RawOptions *raw, char **words, GError **error
       if (!g_shell_parse_argv (raw->command_line, NULL, &o->command, &cause))
         return refuse (error, "--command '%s': %s", raw->command_line, cause->message);
     }
-  if (o->command != NULL)
-    return TRUE;
-
-  if (o->memprof || o->speedtrack)
-    return refuse (error, "%s needs a command to run: add -- COMMAND.",
-                   o->memprof ? "--memprof" : "--speedtrack");
-  if (o->exit_status)
+  if (o->command == NULL && o->exit_status)
     return refuse (error, "--exit-status needs a command to run: add -- COMMAND.");
-  return TRUE;
+  return sysprof_instrument_selection_check (&o->instruments, o->command != NULL, error);
 }
 
 static gboolean
@@ -461,19 +444,6 @@ read_files (CliOptions *o, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_power_profile (CliOptions *o, gboolean no_throttle, GError **error)
-{
-  static const char *const profiles[] = { "power-saver", "balanced", "performance", NULL };
-
-  if (no_throttle && o->power_profile == NULL)
-    o->power_profile = g_strdup ("performance");
-  if (o->power_profile != NULL && !g_strv_contains (profiles, o->power_profile))
-    return refuse (error, "--power-profile %s: give power-saver, balanced or performance.",
-                   o->power_profile);
-  return TRUE;
-}
-
 gboolean
 sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
 {
@@ -485,6 +455,7 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
   *o = (CliOptions){ .pids = g_array_new (FALSE, FALSE, sizeof (gint)),
                      .tids = g_array_new (FALSE, FALSE, sizeof (gint)),
                      .cpus = g_array_new (FALSE, FALSE, sizeof (gint)) };
+  sysprof_instrument_selection_init (&o->instruments);
   /* Cuts the command off here, because GOption would remove the "--" and reorder the words
    * around it. */
   for (; n_words < argc && command == NULL; n_words++)
@@ -507,8 +478,7 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
            read_files (o, error);
   if (!read_whole_numbers (o, &raw, error) || !read_times (o, &raw, error) ||
       !read_targets (o, &raw, error) || !read_unwind (o, raw.unwind, error) ||
-      !read_command (o, &raw, command, error) || !read_files (o, error) ||
-      !read_power_profile (o, raw.no_throttle, error))
+      !read_command (o, &raw, command, error) || !read_files (o, error))
     return FALSE;
 
   o->sampler.pids = (const gint *) (const void *) o->pids->data;
@@ -539,8 +509,7 @@ sysprof_cli_options_clear (CliOptions *o)
   g_free (o->cgroup);
   g_free (o->user);
   g_strfreev (o->events);
-  g_strfreev (o->monitor_buses);
-  g_free (o->power_profile);
+  sysprof_instrument_selection_clear (&o->instruments);
   g_free (o->flame);
   g_free (o->help);
   *o = (CliOptions){ 0 };

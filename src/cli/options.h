@@ -29,8 +29,8 @@ typedef struct
   /* the capture */
   char *output; /* "-" = standard output; default capture.syscap; NULL = --top without a file */
   gboolean force;
-  int buffer_pages;  /* 0 = the default of 8 MiB */
-  uint64_t max_size; /* bytes, 0 = no limit */
+  guint buffer_pages; /* 0 = the default of 8 MiB */
+  uint64_t max_size;  /* bytes, 0 = no limit */
   int64_t duration_nsec;
   gboolean no_decode;
   gboolean debuginfod; /* as typed */
@@ -52,34 +52,10 @@ typedef struct
   char *cgroup;
   char *user;
   char **events;
-  gboolean no_battery;
-  gboolean no_gpu;
-  gboolean no_pressure;
-  gboolean no_cpu;
-  gboolean no_disk;
-  gboolean no_memory;
-  gboolean no_network;
-  gboolean no_recorder;
   gboolean no_perf;
   gboolean no_sysprofd;
-  gboolean no_system_log;
-  gboolean no_graphics_info;
 
-  /* instruments with a switch; some are not implemented yet */
-  gboolean gnome_shell;
-  gboolean rapl;
-  gboolean memprof;
-  gboolean speedtrack;
-  gboolean scheduler;
-  gboolean session_bus;
-  gboolean system_bus;
-  char **monitor_buses; /* NULL-terminated, or NULL */
-  char *power_profile;
-  gboolean off_cpu;
-  gboolean pressure;
-  gboolean gpu;
-  gboolean thermal;
-  gboolean kernel_log;
+  InstrumentSelection instruments; /* in addition to the sampler */
 
   /* messages and reports */
   gboolean quiet;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -22,7 +23,7 @@
 
 /* Reads errno, on which the remedy depends. */
 static void
-set_open_error (const Output *self, GError **error)
+set_open_error (const OutputFile *self, GError **error)
 {
   int number = errno;
   g_autofree char *directory = g_path_get_dirname (self->path);
@@ -81,7 +82,7 @@ sysprof_cli_check_standard_output (GError **error)
 }
 
 static bool
-open_standard_output (Output *self, GError **error)
+open_standard_output (OutputFile *self, GError **error)
 {
   if (!sysprof_cli_check_standard_output (error))
     return false;
@@ -95,7 +96,7 @@ open_standard_output (Output *self, GError **error)
 }
 
 static void
-set_truncated_error (const Output *self, GError **error)
+set_truncated_error (const OutputFile *self, GError **error)
 {
   g_set_error (
       error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
@@ -112,7 +113,7 @@ is_same_file (const struct stat *a, const struct stat *b)
 
 /* A file system without locks does not refuse. */
 static bool
-lock_file (const Output *self, int fd, GError **error)
+lock_file (const OutputFile *self, int fd, GError **error)
 {
   struct stat mine, named;
   const char *name = self->temporary != NULL ? self->temporary : self->path;
@@ -137,7 +138,7 @@ lock_file (const Output *self, int fd, GError **error)
 
 /* Only this program writes a file that it created. */
 static bool
-keep_locked (Output *self, GError **error)
+keep_locked (OutputFile *self, GError **error)
 {
   self->file_fd = fcntl (self->fd, F_DUPFD_CLOEXEC, 3);
   if (self->file_fd < 0)
@@ -149,7 +150,7 @@ keep_locked (Output *self, GError **error)
 }
 
 static bool
-lock_old_file (Output *self, GError **error)
+lock_old_file (OutputFile *self, GError **error)
 {
   self->old_fd = open (self->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (self->old_fd < 0)
@@ -161,7 +162,7 @@ lock_old_file (Output *self, GError **error)
 }
 
 static bool
-open_temporary (Output *self, GError **error)
+open_temporary (OutputFile *self, GError **error)
 {
   g_autofree char *directory = g_path_get_dirname (self->path);
   g_autofree char *name = g_path_get_basename (self->path);
@@ -179,7 +180,7 @@ open_temporary (Output *self, GError **error)
 }
 
 static bool
-open_existing (Output *self, bool force, GError **error)
+open_existing (OutputFile *self, bool force, GError **error)
 {
   struct stat info;
 
@@ -223,7 +224,7 @@ open_existing (Output *self, bool force, GError **error)
 }
 
 static bool
-open_file (Output *self, bool force, OutputWhen when, GError **error)
+open_file (OutputFile *self, bool force, OutputWhen when, GError **error)
 {
   struct stat info;
   char *real = NULL;
@@ -272,7 +273,7 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
 }
 
 bool
-sysprof_cli_output_open (Output *self,
+sysprof_cli_output_open (OutputFile *self,
                          const char *path,
                          bool force,
                          OutputWhen when,
@@ -280,7 +281,7 @@ sysprof_cli_output_open (Output *self,
 {
   const Codec *codec;
 
-  *self = (Output) OUTPUT_INIT;
+  *self = (OutputFile) OUTPUT_INIT;
   if (g_str_equal (path, "-"))
     return open_standard_output (self, error);
 
@@ -296,7 +297,7 @@ sysprof_cli_output_open (Output *self,
 }
 
 bool
-sysprof_cli_output_commit (Output *self, GError **error)
+sysprof_cli_output_commit (OutputFile *self, GError **error)
 {
   bool is_done = self->temporary == NULL || rename (self->temporary, self->path) == 0;
 
@@ -313,7 +314,7 @@ sysprof_cli_output_commit (Output *self, GError **error)
 }
 
 bool
-sysprof_cli_output_is_removed (const Output *self)
+sysprof_cli_output_is_removed (const OutputFile *self)
 {
   struct stat info;
 
@@ -322,7 +323,7 @@ sysprof_cli_output_is_removed (const Output *self)
 
 /* Returns whether the file still has its name and all bytes that were written to it. */
 static bool
-check_file (const Output *self, GError **error)
+check_file (const OutputFile *self, GError **error)
 {
   const char *name = self->temporary != NULL ? self->temporary : self->path;
   g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", self->file_fd);
@@ -355,7 +356,7 @@ check_file (const Output *self, GError **error)
 }
 
 bool
-sysprof_cli_output_close (Output *self, GError **error)
+sysprof_cli_output_close (OutputFile *self, GError **error)
 {
   int saved;
 
@@ -378,7 +379,7 @@ sysprof_cli_output_close (Output *self, GError **error)
 }
 
 void
-sysprof_cli_output_clear (Output *self)
+sysprof_cli_output_clear (OutputFile *self)
 {
   if (self->fd >= 0)
     (void) close (self->fd); /* closing an output before commit discards it */
@@ -397,5 +398,20 @@ sysprof_cli_output_clear (Output *self)
   sysprof_autofd_close (&self->old_fd);
   g_free (self->path);
   g_free (self->temporary);
-  *self = (Output) OUTPUT_INIT;
+  *self = (OutputFile) OUTPUT_INIT;
+}
+
+static void
+on_refused_write (int signal_number)
+{
+}
+
+/* A handler, because a command inherits ignored signals. */
+void
+sysprof_cli_fail_refused_writes (void)
+{
+  struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
+
+  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
+  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
 }

@@ -26,7 +26,7 @@ typedef struct
   int old_fd;      /* same for the file that it will replace */
   bool is_created; /* by this program; removed unless it is committed */
   Compressor *compressor;
-} Output;
+} OutputFile;
 
 #define OUTPUT_INIT                       \
   {                                       \
@@ -43,7 +43,7 @@ typedef enum
  * output; descriptor 1 then becomes standard error, so that nothing else reaches the capture.
  * Without `force` an existing regular file is refused; a terminal always. A name that ends in
  * .syscap.gz, .zst, .xz or .bz2 is compressed. */
-bool sysprof_cli_output_open (Output *self,
+bool sysprof_cli_output_open (OutputFile *self,
                               const char *path,
                               bool force,
                               OutputWhen when,
@@ -51,12 +51,16 @@ bool sysprof_cli_output_open (Output *self,
 /* Returns whether a capture may be written to `fd`: not to a terminal, and not after
  * existing content. */
 bool sysprof_cli_check_standard_output (GError **error);
-bool sysprof_cli_output_commit (Output *self, GError **error);
+bool sysprof_cli_output_commit (OutputFile *self, GError **error);
 /* Call after the last write; the taken `fd` may still be open. Returns FALSE also if the file
  * was removed, replaced, renamed or truncated meanwhile. */
-bool sysprof_cli_output_close (Output *self, GError **error);
+bool sysprof_cli_output_close (OutputFile *self, GError **error);
 /* Returns whether the file has no name any more, so that its content will be lost. */
-bool sysprof_cli_output_is_removed (const Output *self);
-void sysprof_cli_output_clear (Output *self);
+bool sysprof_cli_output_is_removed (const OutputFile *self);
+void sysprof_cli_output_clear (OutputFile *self);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Output, sysprof_cli_output_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (OutputFile, sysprof_cli_output_clear)
+
+/* Makes writes to a closed pipe, or beyond a file size limit, fail with an error instead of a
+ * signal. For the whole process. */
+void sysprof_cli_fail_refused_writes (void);

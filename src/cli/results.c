@@ -46,7 +46,7 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
 }
 
 static gboolean
-write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
+write_flame (const CliOptions *options, ViewRequest *request, OutputFile *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
 
@@ -61,7 +61,10 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
 }
 
 static gboolean
-show_views (const CliOptions *options, SysprofDocument *document, Output *flame, GError **error)
+show_views (const CliOptions *options,
+            SysprofDocument *document,
+            OutputFile *flame,
+            GError **error)
 {
   Store *store = sysprof_document_get_store (document);
   Selection selection = { 0 };
@@ -86,7 +89,7 @@ show_views (const CliOptions *options, SysprofDocument *document, Output *flame,
 }
 
 gboolean
-sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GError **error)
+sysprof_cli_show_results (const CliOptions *options, int fd, OutputFile *flame, GError **error)
 {
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   g_autoptr (SysprofDocument) document = NULL;

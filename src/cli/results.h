@@ -11,4 +11,4 @@
  * standard output, or to standard error if standard output belongs to the command or the
  * capture. Returns FALSE with `error`. */
 gboolean
-sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GError **error);
+sysprof_cli_show_results (const CliOptions *options, int fd, OutputFile *flame, GError **error);

@@ -43,8 +43,8 @@ typedef struct
   bool ask_debuginfod;
   DebuginfodQueue *queue; /* debug files to download at the end; NULL = none */
   Terminal terminal;
-  Output output;
-  Output flame;
+  OutputFile output;
+  OutputFile flame;
   GMainLoop *loop;
   SysprofRecording *recording;
   Top *top;      /* NULL: not requested, or finished */
@@ -369,13 +369,6 @@ on_begun (GObject *source, GAsyncResult *result, gpointer data)
   sysprof_recording_wait_async (self->recording, NULL, on_ended, self);
 }
 
-/* Makes writes to a closed pipe, or beyond a file size limit, fail with an error. Uses a
- * handler, because the command would inherit SIG_IGN. */
-static void
-on_refused_write (int signal_number)
-{
-}
-
 static bool
 open_outputs (Session *self, GError **error)
 {
@@ -410,8 +403,7 @@ new_profiler (Session *self)
   sysprof_profiler_set_max_size (profiler, options->max_size);
   sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
   sysprof_profiler_set_record_environment (profiler, options->record_environment);
-  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, self->queue,
-                               &self->terminal);
+  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, self->queue);
   spawnable = sysprof_cli_new_spawnable (
       profiler, options, (const char *const *) self->environment, &self->terminal);
   sysprof_profiler_set_spawnable (profiler, spawnable);
@@ -612,7 +604,6 @@ int
 sysprof_cli_record (const CliOptions *options)
 {
   g_auto (Session) self = { .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT };
-  struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
   g_autofree char *sandbox_warning = sysprof_cli_dup_sandbox_warning (FLATPAK_INFO);
   g_autoptr (GError) error = NULL;
   RecordingStatus status;
@@ -626,8 +617,7 @@ sysprof_cli_record (const CliOptions *options)
                              options->quiet);
   self.terminal.mark = options->far_end;
   self.loop = g_main_loop_new (NULL, FALSE);
-  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
-  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
+  sysprof_cli_fail_refused_writes ();
 
   sysprof_temporary_files_remove_on_signals ();
   if (!sysprof_check_threads (&error) ||

@@ -2,7 +2,7 @@
 
 /* The lists of a document: views over the store's own lists of frames, or over its rows. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 static GListModel *
 list_frames (SysprofDocument *self, SysprofCaptureFrameType type, GType item_type)

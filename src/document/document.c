@@ -2,7 +2,7 @@
 
 /* SysprofDocument: a frozen store and its symbols, seen as objects. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 static GType

@@ -92,7 +92,7 @@ void sysprof_store_add_descendants (const Store *store, bool *is_in);
 typedef struct
 {
   SampleFilter filter;
-  TreeShape shape;
+  Shape shape;
   /* … private: what the pointers in `filter` point to */
   GArray *times;
   GArray *spans;

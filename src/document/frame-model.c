@@ -3,7 +3,7 @@
 /* A list of frames whose objects are made on demand. It is made from numbers or from a set;
  * the other one is made on demand, once. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 #include "util/index-set.h"
 

@@ -2,7 +2,7 @@
 
 /* What a process has mounted, from the copy of its /proc/PID/mountinfo in the capture. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/objects.h"
 #include "document/properties.h"
 

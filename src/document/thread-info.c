@@ -2,7 +2,7 @@
 
 /* SysprofThreadInfo: a thread of a process with its name. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/objects.h"
 #include "document/properties.h"
 

@@ -723,12 +723,12 @@ typedef struct
 {
   uint32_t unit;
   uint32_t asked; /* index of the address */
-} Place;
+} UnitOfAddress;
 
 static int
-compare_places (const void *a, const void *b)
+compare_units (const void *a, const void *b)
 {
-  const Place *left = a, *right = b;
+  const UnitOfAddress *left = a, *right = b;
 
   if (left->unit != right->unit)
     return left->unit < right->unit ? -1 : 1;
@@ -736,7 +736,7 @@ compare_places (const void *a, const void *b)
 }
 
 static void
-find_units (Dwarf *self, const uint64_t *addresses, size_t n, Place *places)
+find_units (Dwarf *self, const uint64_t *addresses, size_t n, UnitOfAddress *units)
 {
   for (size_t i = 0; i < n; i++)
     {
@@ -747,13 +747,16 @@ find_units (Dwarf *self, const uint64_t *addresses, size_t n, Place *places)
           read_unit_ranges (self);
           unit = find_unit (self, addresses[i]);
         }
-      places[i] = (Place){ unit, (uint32_t) i };
+      units[i] = (UnitOfAddress){ unit, (uint32_t) i };
     }
-  qsort (places, n, sizeof (Place), compare_places);
+  qsort (units, n, sizeof (UnitOfAddress), compare_units);
 }
 
 static void
-resolve_places (Resolution *self, const Place *places, size_t n, const uint64_t *addresses)
+resolve_units (Resolution *self,
+               const UnitOfAddress *units,
+               size_t n,
+               const uint64_t *addresses)
 {
   uint64_t *of_unit = calloc (n + 1, sizeof *of_unit);
   uint32_t *asked = calloc (n + 1, sizeof *asked);
@@ -761,14 +764,14 @@ resolve_places (Resolution *self, const Place *places, size_t n, const uint64_t 
 
   if (of_unit == NULL || asked == NULL)
     self->status = ELF_NO_MEMORY;
-  for (size_t i = 0; i < n && places[i].unit != UINT32_MAX && self->status == ELF_OK; i = end)
+  for (size_t i = 0; i < n && units[i].unit != UINT32_MAX && self->status == ELF_OK; i = end)
     {
-      for (end = i; end < n && places[end].unit == places[i].unit; end++)
+      for (end = i; end < n && units[end].unit == units[i].unit; end++)
         {
-          asked[end - i] = places[end].asked;
-          of_unit[end - i] = addresses[places[end].asked];
+          asked[end - i] = units[end].asked;
+          of_unit[end - i] = addresses[units[end].asked];
         }
-      resolve_unit (self, &self->dwarf->file.units[places[i].unit], of_unit, asked, end - i);
+      resolve_unit (self, &self->dwarf->file.units[units[i].unit], of_unit, asked, end - i);
       if (self->status == ELF_OK && self->work >= self->most_work)
         self->status = ELF_TOO_LARGE;
     }
@@ -794,12 +797,12 @@ ElfStatus
 sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAnswers *answers)
 {
   Resolution resolution = { .dwarf = self, .answers = answers };
-  Place *places = calloc (n + 1, sizeof *places);
+  UnitOfAddress *units = calloc (n + 1, sizeof *units);
 
   *answers = (DwarfAnswers){ .row = calloc (n + 1, sizeof (DwarfRow)), .n = n };
   self->file.abbrev_work = self->supplement.abbrev_work = self->package.abbrev_work = 0;
   resolution.most_work = bound_work (self, n);
-  if (n >= UINT32_MAX || places == NULL || answers->row == NULL ||
+  if (n >= UINT32_MAX || units == NULL || answers->row == NULL ||
       !reserve_text (&resolution, 1))
     {
       resolution.status = ELF_NO_MEMORY;
@@ -808,8 +811,8 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
     {
       answers->text[0] = 0;
       answers->text_size = 1;
-      find_units (self, addresses, n, places);
-      resolve_places (&resolution, places, n, addresses);
+      find_units (self, addresses, n, units);
+      resolve_units (&resolution, units, n, addresses);
       if (self->has_no_memory)
         resolution.status = ELF_NO_MEMORY;
     }
@@ -817,7 +820,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   answers->is_over_limit |= resolution.status == ELF_TOO_LARGE;
   if (resolution.status == ELF_NO_MEMORY)
     sysprof_dwarf_answers_clear (answers);
-  free (places);
+  free (units);
   free (resolution.text_slot);
   free (resolution.name_slot);
   clear_files (&resolution.other_files);

@@ -126,18 +126,18 @@ store (uint8_t *at, uint32_t value, bool is_swapped)
 static bool
 set_distance (const Linker *self, uint64_t at, Field field, int64_t distance)
 {
-  uint8_t *place = self->code + at;
+  uint8_t *bytes = self->code + at;
 
   if (field == FIELD_RELATIVE && distance >= INT32_MIN && distance <= INT32_MAX)
-    store (place, (uint32_t) distance, self->image->is_swapped);
+    store (bytes, (uint32_t) distance, self->image->is_swapped);
   else if (field == FIELD_CALL && distance >= -ARM64_REACH && distance < ARM64_REACH)
     {
       /* Instructions are little-endian even if the data is big-endian. */
-      uint32_t bits = ((uint32_t) place[3] << 24) & ~ARM64_IMM26;
+      uint32_t bits = ((uint32_t) bytes[3] << 24) & ~ARM64_IMM26;
 
       bits |= (uint32_t) (distance >> 2) & ARM64_IMM26;
       for (unsigned i = 0; i < ARM64_INSN; i++)
-        place[i] = (uint8_t) (bits >> 8 * i);
+        bytes[i] = (uint8_t) (bits >> 8 * i);
     }
   else
     return false;

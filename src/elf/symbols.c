@@ -301,7 +301,7 @@ sort_by_start (RawSymbols *symbols)
 
   for (unsigned shift = 0; shift < 64; shift += 8)
     {
-      size_t place[256] = { 0 };
+      size_t position[256] = { 0 };
       size_t sum = 0;
       RawSymbol *swapped;
 
@@ -309,16 +309,16 @@ sort_by_start (RawSymbols *symbols)
         continue;
 
       for (size_t i = 0; i < symbols->n; i++)
-        place[(from[i].start >> shift) & 0xff]++;
+        position[(from[i].start >> shift) & 0xff]++;
       for (unsigned digit = 0; digit < 256; digit++)
         {
-          size_t n = place[digit];
+          size_t n = position[digit];
 
-          place[digit] = sum;
+          position[digit] = sum;
           sum += n;
         }
       for (size_t i = 0; i < symbols->n; i++)
-        to[place[(from[i].start >> shift) & 0xff]++] = from[i];
+        to[position[(from[i].start >> shift) & 0xff]++] = from[i];
 
       swapped = from;
       from = to;

@@ -204,7 +204,7 @@ dup_title (const Flame *flame, uint32_t width)
 static bool
 has_many_processes (const Flame *flame)
 {
-  const TreeShape *shape = flame->request->shape;
+  const Shape *shape = flame->request->shape;
   uint32_t n = 0;
 
   for (uint32_t i = 1; i < flame->tree.n; i++)

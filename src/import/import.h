@@ -44,7 +44,7 @@ typedef struct
 } Importer;
 
 /* All importers; NULL-terminated. */
-const Importer *const *sysprof_importers (void);
+extern const Importer *const sysprof_importer_table[];
 
 /* Returns a descriptor of a capture, for the caller to close: of a capture converted into
  * memory if an importer knows the file, else of the file itself, which may not be a capture.

@@ -14,14 +14,6 @@
 #define MOST_BYTES   ((size_t) 4 << 30)
 #define COPY_AT_ONCE ((size_t) 1 << 20)
 
-extern const Importer *const sysprof_importer_table[];
-
-const Importer *const *
-sysprof_importers (void)
-{
-  return sysprof_importer_table;
-}
-
 static int
 new_memory (GError **error)
 {

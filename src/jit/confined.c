@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads a file of a JIT compiler in a sandboxed child: both sides of the socket. The request
- * has the file, the reply has the lines. */
+/* Reads a file of a JIT compiler in a sandboxed child. The request has the file, the reply has
+ * the lines. */
 
 #include "jit/jit.h"
 
@@ -11,7 +11,6 @@
 
 #define MOST_PERF_MAP (UINT64_C (64) << 20) /* bytes */
 #define MOST_DUMP     (UINT64_C (4) << 30)  /* bytes, most of which are skipped */
-#define PATIENCE      20000                 /* ms */
 
 typedef struct
 {
@@ -20,19 +19,12 @@ typedef struct
   uint32_t padding;
 } Request;
 
-typedef struct
-{
-  uint32_t status;
-  uint32_t n;
-  uint64_t size;
-} Reply;
-
 /* --- the child --- */
 
 static JitStatus
 read_map_file (int fd, size_t size, JitLines *lines)
 {
-  char *bytes = malloc (size + 1);
+  char *bytes = calloc (size + 1, 1);
   size_t done = 0;
   JitStatus status;
 
@@ -69,32 +61,25 @@ read_file (const Request *request, int fd, JitLines *lines)
                                                                                : status;
 }
 
-static void
-serve (int socket)
+static bool
+handle (ChildRequest *request, ChildReply *reply)
 {
-  bool goes_on = true;
-  Request request;
-  int envelope;
+  JitLines lines = { 0 };
 
-  while (goes_on &&
-         sysprof_confined_child_read_request (socket, &request, sizeof request, &envelope))
-    {
-      int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-      JitLines lines = { 0 };
-      Reply reply = { 0 };
-
-      if (envelope >= 0)
-        (void) close (envelope);
-      reply.status = read_file (&request, fd, &lines);
-      reply.n = lines.n;
-      reply.size = lines.size;
-      goes_on = sysprof_write_all (socket, &reply, sizeof reply) &&
-                sysprof_write_all (socket, lines.text, lines.size);
-      sysprof_jit_lines_clear (&lines);
-      if (fd >= 0)
-        (void) close (fd);
-    }
+  reply->status = read_file (request->bytes, request->fd, &lines);
+  sysprof_child_reply_set (reply, 0, lines.text, lines.size);
+  return true;
 }
+
+static const ChildService service = {
+  .name = "JIT symbols",
+  .request_size = sizeof (Request),
+  .timeout_msec = 20000,
+  .takes_envelopes = true,
+  .last_status = JIT_IO_ERROR,
+  .most = { JIT_MOST_TEXT },
+  .handle = handle,
+};
 
 /* --- the parent --- */
 
@@ -107,29 +92,18 @@ sysprof_jit_read_confined (ConfinedChild *child,
                            JitLines *lines)
 {
   const Request request = { .size = size, .kind = (uint32_t) kind };
-  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
-  Reply reply;
+  ChildReply reply;
+  JitStatus status = JIT_IO_ERROR;
 
-  if (until < deadline)
-    deadline = until;
-  if (child->pid == 0 && !sysprof_confined_child_start (child, serve))
-    return JIT_IO_ERROR;
-
-  if (sysprof_confined_child_send_request (child, &request, sizeof request, envelope) &&
-      sysprof_confined_child_receive (child, deadline, &reply, sizeof reply) &&
-      reply.status <= JIT_IO_ERROR && reply.size <= JIT_MOST_TEXT)
+  if (sysprof_child_call (
+          child, &service,
+          &(ChildRequest){ .bytes = &request, .fd = envelope, .deadline_msec = until }, &reply))
     {
-      size_t text_size = (size_t) reply.size;
-
-      *lines = (JitLines){
-        .text = malloc (text_size + 1), .size = text_size, .capacity = text_size, .n = reply.n
-      };
-      if (lines->text != NULL &&
-          sysprof_confined_child_receive (child, deadline, lines->text, lines->size))
-        return (JitStatus) reply.status;
-      sysprof_jit_lines_clear (lines);
+      status = (JitStatus) reply.status;
+      *lines = (JitLines){ .text = sysprof_child_reply_take (&reply, 0),
+                           .size = reply.part[0].size,
+                           .capacity = reply.part[0].size };
     }
-
-  sysprof_confined_child_end (child);
-  return JIT_IO_ERROR;
+  sysprof_child_reply_clear (&reply);
+  return status;
 }

@@ -18,13 +18,15 @@ typedef struct
 bool sysprof_assembled_file_append (AssembledFile *self, const void *bytes, size_t size);
 void sysprof_assembled_file_clear (AssembledFile *self);
 
-/* Appends the first file `path` of a capture, if there is one. False with errno set on failure. */
+/* Appends the first file `path` of a capture, if there is one. False with errno set on
+ * failure. */
 bool sysprof_assembled_file_read (AssembledFile *self,
                                   SysprofCaptureReader *reader,
                                   const char *path);
 
-/* Reads the file `name`, or decompresses `name`.gz; empty if there is neither. If `name`.gz cannot be decompressed, or `unpack`
- * is NULL, its data are in `packed` instead. The caller passes both empty and clears them. False with errno set on failure. */
+/* Reads the file `name`, or decompresses `name`.gz; empty if there is neither. If `name`.gz
+ * cannot be decompressed, or `unpack` is NULL, its data are in `packed` instead. The caller
+ * passes both empty and clears them. False with errno set on failure. */
 bool sysprof_assembled_file_read_unpacked (AssembledFile *self,
                                            SysprofCaptureReader *reader,
                                            const char *name,

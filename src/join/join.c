@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Joins finished captures. It decides which of their files are kept, and never changes the captures that it reads. */
+/* Joins finished captures. It decides which of their files are kept, and never changes the
+ * captures that it reads. */
 
 #include "join/parts.h"
 
@@ -9,8 +10,8 @@
 
 #define FILES_WITHOUT_EVENTS (JOINED_ALL & ~JOINED_SAMPLED_ON)
 
-/* The capture whose kernel addresses stay: the first with off-CPU times, which contain such addresses; else the first that
- * has kernel code, preferably with a boot ID. */
+/* The capture whose kernel addresses stay: the first with off-CPU times, which contain such
+ * addresses; else the first that has kernel code, preferably with a boot ID. */
 static const CaptureContents *
 choose_boot (const Translation *translations, size_t n)
 {
@@ -34,7 +35,8 @@ choose_boot (const Translation *translations, size_t n)
   return chosen;
 }
 
-/* Captures without a boot ID count as captures of one boot. Returns the number of captures that lose kernel addresses. */
+/* Captures without a boot ID count as captures of one boot. Returns the number of captures that
+ * lose kernel addresses. */
 static size_t
 mark_other_boots (Translation *translations, size_t n)
 {
@@ -78,7 +80,8 @@ choose_files (Translation *translations, size_t n, JoinedFiles *kept)
   return agree ? left : left | JOINED_SAMPLED_ON;
 }
 
-/* Off-CPU times contain addresses, so the names of the first capture that has them keep theirs. */
+/* Off-CPU times contain addresses, so the names of the first capture that has them keep
+ * theirs. */
 static bool
 add_all_names (Translation *translations, size_t n)
 {

@@ -2,8 +2,9 @@
 
 /* join: makes one capture out of several.
  *
- * sysprof_capture_writer_join() joins finished captures (`sysprof-cli --merge`). A SysprofCaptureJoin adds the capture that a
- * recorded program wrote to a recording that is still written.
+ * sysprof_capture_writer_join() joins finished captures (`sysprof-cli --merge`). A
+ * SysprofCaptureJoin adds the capture that a recorded program wrote to a recording that is
+ * still written.
  *
  *   join.c            which files are kept, and the order of the parts
  *   recording.c       joining into a recording, with shorten.c
@@ -11,10 +12,11 @@
  *   lists.c           the same for lists of samples, processes and addresses
  *   assembled-file.c  an embedded file in memory
  *
- * Captures of several boots: the kernel addresses of one boot stay. In the stacks of all other boots one address replaces
- * them, which the symbol table names "[kernel of another boot]".
+ * Captures of several boots: the kernel addresses of one boot stay. In the stacks of all other
+ * boots one address replaces them, which the symbol table names "[kernel of another boot]".
  *
- * All functions are called by one thread at a time. They return false or NULL with errno set on failure. */
+ * All functions are called by one thread at a time. They return false or NULL with errno set on
+ * failure. */
 
 #pragma once
 
@@ -33,21 +35,24 @@ typedef struct
   size_t n_other_boots; /* captures whose kernel addresses were replaced */
 } JoinReport;
 
-/* Appends all of `readers` to `self`. In contrast to cat there is one symbol table for all, and traces and D-Bus messages come
- * last, so that version 3.46 can read everything else. The time range becomes smallest begin to largest end. `unpack` may be
- * NULL: then compressed symbol tables are copied, and kernel addresses are not replaced. `report` may be NULL.
+/* Appends all of `readers` to `self`. In contrast to cat there is one symbol table for all, and
+ * traces and D-Bus messages come last, so that version 3.46 can read everything else. The time
+ * range becomes smallest begin to largest end. `unpack` may be NULL: then compressed symbol
+ * tables are copied, and kernel addresses are not replaced. `report` may be NULL.
  *
- * A file that describes one recording is kept if it is true for all. Off-CPU times and kernel symbol lists are those of the
- * first capture that has them; files about generated code are not kept. */
+ * A file that describes one recording is kept if it is true for all. Off-CPU times and kernel
+ * symbol lists are those of the first capture that has them; files about generated code are not
+ * kept. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
                                   SysprofCaptureUnpackFunc unpack,
                                   JoinReport *report);
 
-/* A capture that is joined to a recording. Its frames get at most 16384 bytes, deep stacks excepted: longer files are divided,
- * longer texts are truncated, and longer D-Bus messages lose their content. Traces, D-Bus messages and frames of unknown type
- * are added in the second step, when the rest of the recording is written. The time range of the writer stays.
+/* A capture that is joined to a recording. Its frames get at most 16384 bytes, deep stacks
+ * excepted: longer files are divided, longer texts are truncated, and longer D-Bus messages
+ * lose their content. Traces, D-Bus messages and frames of unknown type are added in the second
+ * step, when the rest of the recording is written. The time range of the writer stays.
  *
  * *Owned*. The writer must outlive it, the reader need not. */
 typedef struct SysprofCaptureJoin SysprofCaptureJoin;

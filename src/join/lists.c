@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Joins embedded lists about samples, processes, addresses and files: readers use the first file of a name only. The joined
- * list is not compressed. */
+/* Joins embedded lists about samples, processes, addresses and files: readers use the first
+ * file of a name only. The joined list is not compressed. */
 
 #include "join/parts.h"
 

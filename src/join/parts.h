@@ -14,8 +14,9 @@ bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                                 size_t n_captures,
                                                 SysprofCaptureUnpackFunc unpack);
 
-/* Makes one of each list of samples, processes and addresses out of those of all captures and adds it. Lists that could not be
- * decompressed are added to `left`; `kept` gets those that the writer has now, and loses the others. */
+/* Makes one of each list of samples, processes and addresses out of those of all captures and
+ * adds it. Lists that could not be decompressed are added to `left`; `kept` gets those that the
+ * writer has now, and loses the others. */
 bool sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
                                               int64_t time,
                                               const Translation *captures,

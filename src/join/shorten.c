@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Shortens frames that another program wrote to the length that version 3.46 can join. Stacks stay complete, because a
- * part of one would be another stack. The translation itself divides counters and files. */
+/* Shortens frames that another program wrote to the length that version 3.46 can join. Stacks
+ * stay complete, because a part of one would be another stack. The translation itself divides
+ * counters and files. */
 
 #include "join/parts.h"
 
@@ -10,10 +11,12 @@
 #define LONGEST      SYSPROF_CAPTURE_FRAME_USUAL_MAX
 #define LONGEST_PATH ((LONGEST - sizeof (SysprofCaptureOverlay)) / 2 - 1)
 
-/* Bytes. Each join by version 3.46 makes metadata 8 bytes longer, and it aborts above the limit: this is room for 16 joins. */
+/* Bytes. Each join by version 3.46 makes metadata 8 bytes longer, and it aborts above the
+ * limit: this is room for 16 joins. */
 #define METADATA_SPARE 128
 
-/* Truncates `text` to at most `size` bytes with its NUL, but not inside a UTF-8 character. True if it was longer. */
+/* Truncates `text` to at most `size` bytes with its NUL, but not inside a UTF-8 character. True
+ * if it was longer. */
 static bool
 cut_text (char *text, size_t size)
 {

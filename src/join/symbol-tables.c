@@ -276,8 +276,8 @@ compare_references (const void *a, const void *b)
   return left < right ? -1 : left > right;
 }
 
-/* Appends all names and tags to `table`. Returns their offsets [2 * n], or NULL with errno. Many
- * entries may refer to one text of megabytes, or to parts of it. References are sorted by
+/* Appends all names and tags to `table`. Returns their offsets [2 * n], or NULL with errno.
+ * Many entries may refer to one text of megabytes, or to parts of it. References are sorted by
  * address, so each text is read and copied once, together with its suffixes. */
 static uint32_t *
 put_texts (const Entries *self, NumberMap *places, AssembledFile *table)

@@ -85,11 +85,11 @@ def main():
     for path in headers:
         text = pathlib.Path(path).read_text()
         own = set(re.findall(r'/\*\*\n \* (\w+):', text)) | {name for _, name in ENUM.findall(text)}
-        head = re.search(r'\n\n' + COMMENT, text)
-        title = re.match(r'(Sysprof\w+): (.*)', plain(head.group(1)), re.S) if head else None
-        if title and title.group(1) not in own:
-            words = title.group(2)
-            out.append(block(title.group(1), [], words[0].upper() + words[1:]))
+        for comment in re.findall(r'\n\n' + COMMENT, text):
+            title = re.match(r'(Sysprof\w+): (.*)', plain(comment), re.S)
+            if title and title.group(1) not in own:
+                words = title.group(2)
+                out.append(block(title.group(1), [], words[0].upper() + words[1:]))
         out += [describe_enum(body, name) for body, name in ENUM.findall(text)]
         last = ''
         for comment, declarations in DECLARATION.findall(text):

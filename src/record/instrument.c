@@ -29,13 +29,13 @@ sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional)
 }
 
 void
-sysprof_instrument_tell_lack (SysprofInstrument *self,
-                              Pump *pump,
-                              const char *name,
-                              const char *reason)
+sysprof_instrument_report_missing (SysprofInstrument *self,
+                                   RecordingContext *context,
+                                   const char *name,
+                                   const char *reason)
 {
   if (self->is_optional)
-    sysprof_pump_note_lack (pump, name, reason);
+    sysprof_context_note_missing (context, name, reason);
   else
-    sysprof_pump_report (pump, name, false, "%s", reason);
+    sysprof_context_report (context, name, false, "%s", reason);
 }

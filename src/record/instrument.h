@@ -9,12 +9,12 @@
  *   record    The recording has started, and kernel events arrive. Read /proc here, not before.
  *   stop      No more data: drain what is left, close.
  *   augment   Add files (symbols last). What was recorded is on the disk, and
- *             sysprof_pump_dup_fd() opens it. Long work must check
- *             sysprof_pump_is_augment_skipped() from time to time.
+ *             sysprof_context_dup_fd() opens it. Long work must check
+ *             sysprof_context_is_augment_skipped() from time to time.
  *   append    The last call: add traces, D-Bus messages and frames of unknown type, at which
  *             Sysprof 3.46 stops reading. Only called if augment returned TRUE.
  *
- * Any of them may be NULL. Instruments report problems with sysprof_pump_report().
+ * Any of them may be NULL. Instruments report problems with sysprof_context_report().
  *
  * An instrument is defined like this:
  *
@@ -34,7 +34,8 @@
 
 #pragma once
 
-#include "record/pump.h"
+#include "record/instruments/registry.h"
+#include "record/recording-context.h"
 
 #include <sysprof.h>
 
@@ -59,23 +60,25 @@ struct _SysprofInstrumentClass
    * copy. */
   bool reads_recording;
 
-  gboolean (*prepare) (SysprofInstrument *self, Pump *pump, GError **error);
-  void (*record) (SysprofInstrument *self, Pump *pump);
-  void (*stop) (SysprofInstrument *self, Pump *pump);
-  gboolean (*augment) (SysprofInstrument *self, Pump *pump, GError **error);
-  gboolean (*append) (SysprofInstrument *self, Pump *pump, GError **error);
+  gboolean (*prepare) (SysprofInstrument *self, RecordingContext *context, GError **error);
+  void (*record) (SysprofInstrument *self, RecordingContext *context);
+  void (*stop) (SysprofInstrument *self, RecordingContext *context);
+  gboolean (*augment) (SysprofInstrument *self, RecordingContext *context, GError **error);
+  gboolean (*append) (SysprofInstrument *self, RecordingContext *context, GError **error);
   /* Lets the instrument change the program to be spawned (environment variables, descriptors).
    * Called on the pump thread after prepare and before the program starts. */
-  void (*prepare_spawnable) (SysprofInstrument *self, Pump *pump, SysprofSpawnable *spawnable);
+  void (*prepare_spawnable) (SysprofInstrument *self,
+                             RecordingContext *context,
+                             SysprofSpawnable *spawnable);
 };
 
 /* Reports that `name` is unavailable, and why (complete sentences). The user sees this if they
  * requested the instrument; otherwise it is only recorded in the capture. Call this before the
  * end of augment. */
-void sysprof_instrument_tell_lack (SysprofInstrument *self,
-                                   Pump *pump,
-                                   const char *name,
-                                   const char *reason);
+void sysprof_instrument_report_missing (SysprofInstrument *self,
+                                        RecordingContext *context,
+                                        const char *name,
+                                        const char *reason);
 
 #define SYSPROF_INSTRUMENT_CLASS(klass) ((SysprofInstrumentClass *) (klass))
 #define SYSPROF_INSTRUMENT_GET_CLASS(self) \

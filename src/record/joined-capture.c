@@ -22,7 +22,7 @@ set_join_error (const char *who, GError **error)
 }
 
 SysprofCaptureJoin *
-sysprof_joined_capture_begin (Pump *pump,
+sysprof_joined_capture_begin (RecordingContext *context,
                               const char *domain,
                               const char *who,
                               int fd,
@@ -53,7 +53,7 @@ sysprof_joined_capture_begin (Pump *pump,
   /* The process may still be writing; without this limit the join might never end. */
   sysprof_capture_reader_set_end (reader, (uint64_t) info.st_size);
 
-  join = sysprof_capture_join_begin (sysprof_pump_get_writer (pump), reader);
+  join = sysprof_capture_join_begin (context->writer, reader);
   sysprof_capture_reader_unref (reader);
   if (join == NULL)
     {
@@ -63,8 +63,8 @@ sysprof_joined_capture_begin (Pump *pump,
 
   n_cut = sysprof_capture_join_get_n_cut (join);
   if (n_cut > 0)
-    sysprof_pump_report (
-        pump, domain, false,
+    sysprof_context_report (
+        context, domain, false,
         "%" G_GUINT64_FORMAT " frames of %s are longer than 16384 bytes, the limit of some "
         "readers: their texts are truncated, and D-Bus messages have no content. Let the "
         "program write shorter frames.",

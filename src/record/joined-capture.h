@@ -7,12 +7,12 @@
 #pragma once
 
 #include "join/join.h"
-#include "record/pump.h"
+#include "record/recording-context.h"
 
 /* For *augment*. `fd` is borrowed; `who` names the process in messages, like "a program". NULL
  * without `error`: the capture is empty, and there is nothing to do. NULL with `error`: it
  * could not be joined. */
-SysprofCaptureJoin *sysprof_joined_capture_begin (Pump *pump,
+SysprofCaptureJoin *sysprof_joined_capture_begin (RecordingContext *context,
                                                   const char *domain,
                                                   const char *who,
                                                   int fd,

@@ -5,8 +5,8 @@
 
 #include "record/metadata.h"
 
+#include "access/access.h"
 #include "capture/capture.h"
-#include "record/kernel-build-ids.h"
 #include "util/util.h"
 
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 /* Collects the instruments and options of a recording, and starts it. *Owned* by the caller's
  * thread. */
 
-#include "record/instruments/process-watcher.h"
 #include "record/instruments/program-rings.h"
+#include "record/processes/process-watcher.h"
 #include "record/record.h"
 #include "record/recording.h"
 
@@ -239,7 +239,7 @@ void (sysprof_profiler_record_async) (SysprofProfiler *self,
   g_task_return_pointer (
       task,
       sysprof_recording_start (writer,
-                               &(PumpOptions){
+                               &(RecordingOptions){
                                    .instruments = instruments,
                                    .spawnable = self->spawnable,
                                    .max_size = self->max_size,

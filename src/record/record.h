@@ -6,13 +6,16 @@
  * The public API is sysprof.h. This header adds what our own programs need beyond it.
  *
  *   profiler.c, recording.c   public objects; record_async starts the pump thread
- *   pump.c, pump-sources.c    the thread that owns all sources and the writer
+ *   recording-thread.c        the phases of a recording, on the pump thread
+ *   pump.c                    the event loop of that thread
+ *   recording-context.h       what instruments share and request of their recording
  *   output.c                  the flush thread and its bounded number of buffers
- *   instrument.h              the interface between an instrument and the pump
- *   sampled-counters.c        counters from texts in /proc and /sys: a parser and a row each
- *   privilege.c               the only access to privileged operations
- *   perf/                     kernel events: attributes, rings, decoding
- *   instruments/              one file per instrument */
+ *   instrument.h              the interface between an instrument and the recording
+ *   counters/                 counters from texts in /proc and /sys: a parser and a row each
+ *   sampling/                 the sampler, and the perf events that instruments share
+ *   processes/                the process watcher: what the capture says of processes
+ *   dbus/, logs/              a D-Bus client; the journal
+ *   instruments/              one file per other instrument, with its row for registry.h */
 
 #pragma once
 
@@ -31,7 +34,7 @@ typedef enum
   UNWIND_COPY,   /* or the recording fails */
 } UnwindMethod;
 
-typedef struct
+typedef struct SamplerOptions
 {
   guint frequency;  /* samples per second and CPU; 0 = 1000 */
   const gint *pids; /* [n_pids] only these and their descendants; none = the whole system */
@@ -61,33 +64,9 @@ SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *optio
 SYSPROF_DECLARE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu, OFF_CPU, extern)
 SysprofInstrument *sysprof_off_cpu_new (const SamplerOptions *options);
 
-/* Counters that other versions of Sysprof do not have. */
-SYSPROF_DECLARE_INSTRUMENT (SysprofGpuUsage, sysprof_gpu_usage, GPU_USAGE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofOwnUsage, sysprof_own_usage, OWN_USAGE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofPressure, sysprof_pressure, PRESSURE, extern)
-SYSPROF_DECLARE_INSTRUMENT (SysprofThermal, sysprof_thermal, THERMAL, extern)
-
-/* "GPU Percent" and "GPU Memory": per process and engine or memory region, and totals of all
- * processes. *(full)* */
-SysprofInstrument *sysprof_gpu_usage_new (void);
-/* "Recorder": CPU use and memory of this process. *(full)* */
-SysprofInstrument *sysprof_own_usage_new (void);
-/* "Pressure": the share of time in which tasks waited, for the system and its cgroups.
- * *(full)* */
-SysprofInstrument *sysprof_pressure_new (void);
-/* "Temperature", "Throttling", "Cooling". *(full)* */
-SysprofInstrument *sysprof_thermal_new (void);
-
 /* Marks the instrument as implicit: the user did not request it. If it is unavailable, only the
  * metadata org.gnome.sysprof.lacks.NAME reports it. Call this before the instrument records. */
 void sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional);
-
-/* Records kernel messages. *(full)* */
-SysprofInstrument *sysprof_kernel_log_new (void);
-
-/* Like sysprof_system_logs_new(), but without kernel messages, which sysprof_kernel_log_new()
- * records. */
-SysprofInstrument *sysprof_system_logs_new_without_kernel (void);
 
 typedef struct
 {
@@ -123,7 +102,7 @@ void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
 /* A socket to a process that performs privileged operations for the next recording
  * (rights/rights.h). -1, the default, is none. Borrowed until that recording has ended. */
 void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
-/* For tests: read counters from a file tree below `root` (record/privilege.h); NULL reads those
+/* For tests: read counters from a file tree below `root` (access/privilege.h); NULL reads those
  * of this machine. */
 void sysprof_profiler_set_machine (SysprofProfiler *self, const char *root);
 /* Whether the capture keeps the spawned program's environment, which may contain secrets.

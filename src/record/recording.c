@@ -2,10 +2,9 @@
 
 /* The public object of a running recording.
  *
- * *Owned* by the thread whose main context started it. The pump's events arrive there as
- * GSources: the functions in `events`, which the pump calls, only attach such sources. The
- * recording holds a reference to itself until the end of the recording has been reported.
- */
+ * *Owned* by the thread whose main context started it. The events of the pump thread arrive
+ * there as GSources: the functions in `events` only attach such sources. The recording holds a
+ * reference to itself until the end of the recording has been reported. */
 
 #include "record/recording.h"
 
@@ -17,7 +16,7 @@ struct _SysprofRecording
 {
   GObject parent_instance;
   GMainContext *context;
-  Pump *pump;
+  RecordingThread *thread;
   GListStore *diagnostics;
   GSubprocess *subprocess; /* NULL = none, or not yet */
   GCancellable *cancellable;
@@ -39,7 +38,7 @@ G_DEFINE_FINAL_TYPE (SysprofRecording, sysprof_recording, G_TYPE_OBJECT)
 
 static GParamSpec *properties[N_PROPS];
 
-/* --- events from the pump, passed to the recording's main context --- */
+/* --- events of the recording thread, passed to the recording's main context --- */
 
 typedef struct
 {
@@ -171,7 +170,7 @@ take_end (gpointer data)
   for (guint i = 0; i < waiting->len; i++)
     complete_wait (self, g_ptr_array_index (waiting, i));
 
-  g_object_unref (self); /* the reference of the pump */
+  g_object_unref (self); /* the reference of the recording thread */
   return G_SOURCE_REMOVE;
 }
 
@@ -181,7 +180,7 @@ send_end (void *data, const GError *error)
   send_news (data, take_end, NULL, error);
 }
 
-static const PumpEvents events = {
+static const RecordingEvents events = {
   .diagnostic = send_diagnostic,
   .spawned = send_subprocess,
   .second = send_second,
@@ -196,7 +195,7 @@ sysprof_recording_finalize (GObject *object)
   SysprofRecording *self = SYSPROF_RECORDING (object);
 
   forget_cancellable (self);
-  g_clear_pointer (&self->pump, sysprof_pump_free);
+  g_clear_pointer (&self->thread, sysprof_recording_thread_free);
   g_clear_object (&self->diagnostics);
   g_clear_object (&self->subprocess);
   g_clear_pointer (&self->waiting, g_ptr_array_unref);
@@ -258,22 +257,22 @@ sysprof_recording_init (SysprofRecording *self)
 static void
 cancelled (GCancellable *cancellable, gpointer data)
 {
-  sysprof_pump_request_stop (data);
+  sysprof_recording_thread_request_stop (data);
 }
 
 SysprofRecording *
 sysprof_recording_start (SysprofCaptureWriter *writer,
-                         const PumpOptions *options,
+                         const RecordingOptions *options,
                          GCancellable *cancellable)
 {
   SysprofRecording *self = g_object_new (SYSPROF_TYPE_RECORDING, NULL);
   g_autoptr (GError) error = NULL;
 
   self->context = g_main_context_ref_thread_default ();
-  self->pump = sysprof_pump_new (writer, options, &events, self);
+  self->thread = sysprof_recording_thread_new (writer, options, &events, self);
   g_object_ref (self); /* until take_end() */
 
-  if (!sysprof_pump_start (self->pump, &error))
+  if (!sysprof_recording_thread_start (self->thread, &error))
     {
       send_end (self, error);
       return self;
@@ -283,7 +282,7 @@ sysprof_recording_start (SysprofCaptureWriter *writer,
     {
       self->cancellable = g_object_ref (cancellable);
       self->cancelled_id =
-          g_cancellable_connect (cancellable, G_CALLBACK (cancelled), self->pump, NULL);
+          g_cancellable_connect (cancellable, G_CALLBACK (cancelled), self->thread, NULL);
     }
 
   return self;
@@ -300,22 +299,22 @@ sysprof_recording_list_diagnostics (SysprofRecording *self)
 gint64
 sysprof_recording_get_duration (SysprofRecording *self)
 {
-  PumpStatus status;
+  RecordingStatus status;
 
   g_return_val_if_fail (SYSPROF_IS_RECORDING (self), 0);
 
-  sysprof_pump_get_status (self->pump, &status);
+  sysprof_recording_thread_get_status (self->thread, &status);
   return status.duration / 1000;
 }
 
 guint64
 sysprof_recording_get_event_count (SysprofRecording *self)
 {
-  PumpStatus status;
+  RecordingStatus status;
 
   g_return_val_if_fail (SYSPROF_IS_RECORDING (self), 0);
 
-  sysprof_pump_get_status (self->pump, &status);
+  sysprof_recording_thread_get_status (self->thread, &status);
   return status.n_frames;
 }
 
@@ -390,7 +389,7 @@ sysprof_recording_stop_async (SysprofRecording *self,
 
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, sysprof_recording_stop_async);
-  sysprof_pump_request_stop (self->pump);
+  sysprof_recording_thread_request_stop (self->thread);
   g_task_return_boolean (task, TRUE);
 }
 
@@ -408,13 +407,13 @@ sysprof_recording_dup_fd (SysprofRecording *self)
 {
   g_return_val_if_fail (SYSPROF_IS_RECORDING (self), -1);
 
-  return sysprof_pump_open_recording (self->pump);
+  return sysprof_recording_thread_open_recording (self->thread);
 }
 
 int
 sysprof_recording_dup_written_fd (SysprofRecording *self)
 {
-  return sysprof_pump_dup_written_fd (self->pump);
+  return sysprof_recording_thread_dup_written_fd (self->thread);
 }
 
 SysprofCaptureReader *
@@ -425,7 +424,7 @@ sysprof_recording_create_reader (SysprofRecording *self)
 
   g_return_val_if_fail (SYSPROF_IS_RECORDING (self), NULL);
 
-  fd = sysprof_pump_open_recording (self->pump);
+  fd = sysprof_recording_thread_open_recording (self->thread);
   if (fd < 0)
     return NULL;
 
@@ -438,24 +437,9 @@ sysprof_recording_create_reader (SysprofRecording *self)
 void
 sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status)
 {
-  PumpStatus from;
-
   g_return_if_fail (SYSPROF_IS_RECORDING (self));
 
-  sysprof_pump_get_status (self->pump, &from);
-  *status = (RecordingStatus){
-    .n_samples = from.n_samples,
-    .n_frames = from.n_frames,
-    .n_lost = from.n_lost[LOST_SAMPLES] + from.n_lost[LOST_RECORDS] + from.n_lost[LOST_OTHERS],
-    .n_lost_samples = from.n_lost[LOST_SAMPLES],
-    .n_lost_records = from.n_lost[LOST_RECORDS],
-    .n_throttled = from.n_throttled,
-    .size = from.size,
-    .cpu_nsec = from.cpu_nsec,
-    .duration = from.duration,
-    .counted = from.counted,
-    .is_stopped = from.is_stopped,
-  };
+  sysprof_recording_thread_get_status (self->thread, status);
 }
 
 void
@@ -463,5 +447,5 @@ sysprof_recording_skip_augment (SysprofRecording *self)
 {
   g_return_if_fail (SYSPROF_IS_RECORDING (self));
 
-  sysprof_pump_skip_augment (self->pump);
+  sysprof_recording_thread_skip_augment (self->thread);
 }

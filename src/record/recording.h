@@ -4,10 +4,10 @@
 
 #pragma once
 
-#include "record/pump.h"
+#include "record/recording-thread.h"
 
 /* Starts recording at once. Never returns NULL: sysprof_recording_wait_finish() reports errors.
  * Events arrive on the calling thread's default main context. *(full)* */
 SysprofRecording *sysprof_recording_start (SysprofCaptureWriter *writer,
-                                           const PumpOptions *options,
+                                           const RecordingOptions *options,
                                            GCancellable *cancellable);

@@ -262,3 +262,24 @@ sysprof_dup_cell (const Column *column, Cell cell)
     }
   g_assert_not_reached ();
 }
+
+void
+sysprof_write_each_row (TextWriter *writer,
+                        const Rows *rows,
+                        RowWriter *write_row,
+                        const void *data)
+{
+  RowTree tree;
+
+  if (!rows->parent)
+    {
+      for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
+        write_row (writer, rows, row, 0, data);
+      return;
+    }
+  sysprof_row_tree_init (&tree, rows);
+  for (uint32_t at = sysprof_row_tree_next (&tree, 0);
+       at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
+    write_row (writer, rows, at - 1, tree.depth[at] - 1, data);
+  sysprof_row_tree_clear (&tree);
+}

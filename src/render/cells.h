@@ -35,3 +35,16 @@ double sysprof_graph_share (double value, double least, double most);
 int sysprof_rows_graph_column (const Rows *rows);
 /* Values at the bottom and top of the drawing; `least` > `most` if the graph has no values. */
 void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);
+
+/* Writes one row; `depth` is 0 for roots and for rows without a tree. */
+typedef void RowWriter (TextWriter *writer,
+                        const Rows *rows,
+                        uint32_t row,
+                        uint32_t depth,
+                        const void *data);
+/* Writes all rows, those of a tree with each parent before its children, until the writer is
+ * closed. */
+void sysprof_write_each_row (TextWriter *writer,
+                             const Rows *rows,
+                             RowWriter *write_row,
+                             const void *data);

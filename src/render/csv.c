@@ -173,7 +173,7 @@ write_parts (TextWriter *writer, const StackText *stack)
 }
 
 static void
-write_row (TextWriter *writer, const Rows *rows, uint32_t row, uint32_t depth)
+write_row (TextWriter *writer, const Rows *rows, uint32_t row, uint32_t depth, const void *data)
 {
   if (rows->parent)
     sysprof_text_writer_printf (writer, "%u,", depth);
@@ -193,8 +193,6 @@ write_row (TextWriter *writer, const Rows *rows, uint32_t row, uint32_t depth)
 static void
 write_table (TextWriter *writer, const Rows *rows)
 {
-  RowTree tree;
-
   sysprof_text_writer_puts (writer, rows->parent ? "depth," : "");
   for (uint32_t i = 0; i < rows->n_columns; i++)
     {
@@ -206,17 +204,7 @@ write_table (TextWriter *writer, const Rows *rows)
                                     stack_parts[part]);
     }
   sysprof_text_writer_puts (writer, "\n");
-  if (!rows->parent)
-    {
-      for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
-        write_row (writer, rows, row, 0);
-      return;
-    }
-  sysprof_row_tree_init (&tree, rows);
-  for (uint32_t at = sysprof_row_tree_next (&tree, 0);
-       at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
-    write_row (writer, rows, at - 1, tree.depth[at] - 1);
-  sysprof_row_tree_clear (&tree);
+  sysprof_write_each_row (writer, rows, write_row, NULL);
 }
 
 /* Several tables, each after a line with its name and separated by empty lines. */

@@ -189,7 +189,7 @@ render_folded (const View *view,
                GError **error)
 {
   StackWeights weights = { 0 };
-  TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
+  Shape shape = request->shape ? *request->shape : (Shape){ 0 };
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (GArray) lines = NULL;
   Arena texts = { 0 };

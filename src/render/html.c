@@ -160,12 +160,9 @@ write_figure (TextWriter *writer, const Rows *rows, const Column *column, Cell c
 }
 
 static void
-write_row (TextWriter *writer,
-           const Rows *rows,
-           const SourceLocations *locations,
-           uint32_t row,
-           uint32_t depth)
+write_row (TextWriter *writer, const Rows *rows, uint32_t row, uint32_t depth, const void *data)
 {
+  const SourceLocations *locations = data;
   const Cell *cells = sysprof_rows_cells (rows, row);
   int kind = sysprof_rows_column (rows, "kind");
   bool is_kernel = kind >= 0 && strcmp (cells[kind].text, "kernel") == 0;
@@ -222,22 +219,18 @@ write_table (TextWriter *writer, const Rows *rows)
   sysprof_source_locations_init (&locations, rows);
   sysprof_text_writer_puts (writer, "<div class=\"scroll\">\n");
   write_head (writer, rows);
-  if (rows->parent)
-    {
-      RowTree tree;
-
-      sysprof_row_tree_init (&tree, rows);
-      for (uint32_t at = sysprof_row_tree_next (&tree, 0);
-           at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
-        write_row (writer, rows, &locations, at - 1, tree.depth[at] - 1);
-      sysprof_row_tree_clear (&tree);
-    }
-  else
-    for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
-      write_row (writer, rows, &locations, row, 0);
+  sysprof_write_each_row (writer, rows, write_row, &locations);
   sysprof_text_writer_puts (writer, "</tbody>\n</table>\n</div>\n");
   if (rows->n_hidden > 0)
     sysprof_text_writer_printf (writer, "<p>&#8230; and %u more</p>\n", rows->n_hidden);
+}
+
+static void
+write_element (TextWriter *writer, const char *tag, const char *text)
+{
+  sysprof_text_writer_printf (writer, "<%s>", tag);
+  sysprof_text_writer_xml (writer, text);
+  sysprof_text_writer_printf (writer, "</%s>\n", tag);
 }
 
 static void
@@ -247,9 +240,7 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
 
   if (rows->n_rows == 0)
     return;
-  sysprof_text_writer_puts (writer, "<h2>");
-  sysprof_text_writer_xml (writer, view->title);
-  sysprof_text_writer_puts (writer, "</h2>\n");
+  write_element (writer, "h2", view->title);
   write_table (writer, rows);
 }
 
@@ -262,11 +253,7 @@ write_sections (TextWriter *writer,
   g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
 
   for (char **line = facts; *line; line++)
-    {
-      sysprof_text_writer_puts (writer, "<p>");
-      sysprof_text_writer_xml (writer, *line);
-      sysprof_text_writer_puts (writer, "</p>\n");
-    }
+    write_element (writer, "p", *line);
   return sysprof_for_each_section (view, request, false, write_section, writer, error);
 }
 
@@ -286,15 +273,9 @@ render_html (const View *view,
   sysprof_text_writer_puts (&writer, sysprof_web_table_before_title);
   sysprof_text_writer_xml (&writer, title);
   sysprof_text_writer_puts (&writer, sysprof_web_table_before_data);
-  sysprof_text_writer_puts (&writer, "<h1>");
-  sysprof_text_writer_xml (&writer, title);
-  sysprof_text_writer_puts (&writer, "</h1>\n");
+  write_element (&writer, "h1", title);
   if (request->subtitle)
-    {
-      sysprof_text_writer_puts (&writer, "<p>");
-      sysprof_text_writer_xml (&writer, request->subtitle);
-      sysprof_text_writer_puts (&writer, "</p>\n");
-    }
+    write_element (&writer, "p", request->subtitle);
   if (view->sections)
     is_filled = write_sections (&writer, view, request, error);
   else if (rows->n_rows > 0)
@@ -303,9 +284,7 @@ render_html (const View *view,
     {
       g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
 
-      sysprof_text_writer_puts (&writer, "<p>");
-      sysprof_text_writer_xml (&writer, emptiness);
-      sysprof_text_writer_puts (&writer, "</p>\n");
+      write_element (&writer, "p", emptiness);
     }
   sysprof_text_writer_puts (&writer, sysprof_web_table_after_data);
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;

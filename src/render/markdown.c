@@ -44,12 +44,9 @@ write_cell (TextWriter *writer, const Rows *rows, const Column *column, Cell cel
 }
 
 static void
-write_row (TextWriter *writer,
-           const Rows *rows,
-           const SourceLocations *locations,
-           uint32_t row,
-           uint32_t depth)
+write_row (TextWriter *writer, const Rows *rows, uint32_t row, uint32_t depth, const void *data)
 {
+  const SourceLocations *locations = data;
   bool is_indented = depth == 0;
 
   sysprof_text_writer_puts (writer, "|");
@@ -94,22 +91,11 @@ write_head (TextWriter *writer, const Rows *rows)
 static void
 write_table (TextWriter *writer, const Rows *rows)
 {
-  RowTree tree;
   SourceLocations locations;
 
   sysprof_source_locations_init (&locations, rows);
   write_head (writer, rows);
-  if (rows->parent)
-    {
-      sysprof_row_tree_init (&tree, rows);
-      for (uint32_t at = sysprof_row_tree_next (&tree, 0);
-           at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
-        write_row (writer, rows, &locations, at - 1, tree.depth[at] - 1);
-      sysprof_row_tree_clear (&tree);
-    }
-  else
-    for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
-      write_row (writer, rows, &locations, row, 0);
+  sysprof_write_each_row (writer, rows, write_row, &locations);
   if (rows->n_hidden > 0)
     sysprof_text_writer_printf (writer, "\n... and %u more\n", rows->n_hidden);
 }

@@ -40,7 +40,7 @@ sysprof_render_view (const View *view,
                      GError **error)
 {
   const RenderFormatRow *row = sysprof_render_format (format);
-  TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
+  Shape shape = request->shape ? *request->shape : (Shape){ 0 };
   ViewRequest shaped = *request;
   Rows rows = { 0 };
   bool is_done;

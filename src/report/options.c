@@ -223,23 +223,10 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "Symbols and others", others },
     { NULL, NULL },
   };
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  GOptionGroup *group = g_option_group_new ("report", NULL, NULL, given, NULL);
-  g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
+  g_auto (GStrv) left = sysprof_usage_parse ("sysprof-report", sections, words, given, error);
 
-  for (const OptionSection *section = sections; section->title; section++)
-    g_option_group_add_entries (group, section->entries);
-  g_option_context_set_main_group (context, group);
-  g_option_context_set_help_enabled (context, FALSE);
-  if (!split)
+  if (!left)
     return false;
-  if (!g_option_context_parse_strv (context, &split, error))
-    {
-      /* Messages of our callbacks end in a full stop and say what to do. */
-      if (!g_str_has_suffix ((*error)->message, "."))
-        sysprof_usage_explain ("sysprof-report", sections, words, error);
-      return false;
-    }
   if (given->help)
     {
       g_autofree char *description = dup_description ();
@@ -255,7 +242,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
       if (!options->help)
         return false;
     }
-  *rest = g_steal_pointer (&split);
+  *rest = g_steal_pointer (&left);
   return true;
 }
 

@@ -10,9 +10,9 @@
 
 #pragma once
 
+#include "store/file-bytes.h"
+#include "store/file-window.h"
 #include "store/frame.h"
-#include "store/input/file-bytes.h"
-#include "store/input/file-window.h"
 #include "store/store.h"
 
 /* Equal for equal stacks and for no others; {0, 0} for the empty one. */
@@ -110,9 +110,9 @@ sysprof_store_intern (Store *store, Text text)
   return sysprof_intern_bytes (&store->strings, text.at, sysprof_text_size (text));
 }
 
-/* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN, sorts, and
- * fills frames, frames_of_type, n_frames_by_type, begin and end, and everything of samples and allocations but the
- * stacks and the processes. */
+/* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN,
+ * sorts, and fills frames, frames_of_type, n_frames_by_type, begin and end, and everything of
+ * samples and allocations but the stacks and the processes. */
 void sysprof_builder_scan (Builder *self);
 
 /* Columns for `n` events, which has none yet; returns room for as many digests. */
@@ -166,10 +166,12 @@ void sysprof_open_store_free (OpenStore *self);
 void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 
-/* Whoever has read from a mapped file leaves its pages behind: they come back for who looks at them again. */
+/* Whoever has read from a mapped file leaves its pages behind: they come back for who looks at
+ * them again. */
 void sysprof_store_leave_file (const Store *store);
 
-/* A frame, for steps that go through those of a type in their order; `*left_until` is 0 before the first. */
+/* A frame, for steps that go through those of a type in their order; `*left_until` is 0 before
+ * the first. */
 static inline Frame
 sysprof_builder_next_frame (const Builder *self, FrameNo number, size_t *left_until)
 {
@@ -177,7 +179,8 @@ sysprof_builder_next_frame (const Builder *self, FrameNo number, size_t *left_un
   return sysprof_store_frame (self->store, number);
 }
 
-/* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
+/* mappings, addresses, stacks, those of samples and allocations, and what is known of processes
+ * only then. */
 void sysprof_builder_fold_stacks (Builder *self);
 
 void sysprof_builder_read_marks (Builder *self);

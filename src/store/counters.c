@@ -2,9 +2,10 @@
 
 /* Counters, their values laid side by side, and what the capture says was lost.
  *
- * Ids are only unique together with the pid that defined them; a set whose pid defined nothing at all means the one
- * definition there is. A process that did define some means no other: the collector of 3.46 sets fewer than eight and
- * leaves in the other slots what was in memory, so behind the first id that is not its own nothing counts. */
+ * Ids are only unique together with the pid that defined them; a set whose pid defined nothing
+ * at all means the one definition there is. A process that did define some means no other: the
+ * collector of 3.46 sets fewer than eight and leaves in the other slots what was in memory, so
+ * behind the first id that is not its own nothing counts. */
 
 #include "store/builder.h"
 
@@ -65,7 +66,8 @@ set_row_of_key (Definitions *self, uint64_t key, uint32_t row)
                        GUINT_TO_POINTER (row));
 }
 
-/* Where in the big-endian file the 24 bits of the id and the 8 of the type lie: docs/format.md. */
+/* Where in the big-endian file the 24 bits of the id and the 8 of the type lie:
+ * docs/format.md. */
 static void
 read_id_and_type (const Frame *frame, size_t at, uint32_t *id, uint8_t *type)
 {
@@ -218,8 +220,8 @@ sysprof_builder_read_counters (Builder *self)
        i++)
     define (&table, definitions->frame[i]);
 
-  /* A set means the last definition before it; where there is none, for times may be out of order,
-   * the first one behind it. */
+  /* A set means the last definition before it; where there is none, for times may be out of
+   * order, the first one behind it. */
   for (uint32_t i = changes->len;
        i > 0 && (i % VALUES_BETWEEN != 0 || !sysprof_progress_is_cancelled (self->progress));
        i--)
@@ -246,8 +248,8 @@ is_string (const Store *store, StringId id, const char *string)
   return strcmp (sysprof_store_string (store, id), string) == 0;
 }
 
-/* How the recorder names what it lost, in a counter and behind the number in a log frame. Captures of other versions know only the
- * first kind, and count everything as that. */
+/* How the recorder names what it lost, in a counter and behind the number in a log frame.
+ * Captures of other versions know only the first kind, and count everything as that. */
 static const struct
 {
   const char *counter;

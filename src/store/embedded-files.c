@@ -4,7 +4,7 @@
  * Chunks of different files may be interleaved. */
 
 #include "store/builder.h"
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -40,7 +40,8 @@ find_file (const Store *self, const char *name)
   return known != 0 ? known - 1 : G_MAXUINT32;
 }
 
-/* The same name again, from another capture that was joined. `first`: the number of the file's first chunk. */
+/* The same name again, from another capture that was joined. `first`: the number of the file's
+ * first chunk. */
 static void
 note_repetition (EmbeddedFile *file, const Store *store, FrameNo first, const Frame *again)
 {

@@ -73,8 +73,8 @@ sysprof_frame_i64 (const Frame *self, size_t at)
   return (int64_t) sysprof_frame_u64 (self, at);
 }
 
-/* How many items of `item_size` bytes lie at `at`: what the u16 at `count_at` says, but never more than fit, for a
- * mapped file may have changed since it was checked. */
+/* How many items of `item_size` bytes lie at `at`: what the u16 at `count_at` says, but never
+ * more than fit, for a mapped file may have changed since it was checked. */
 static inline uint32_t
 sysprof_frame_count (const Frame *self, size_t count_at, size_t at, size_t item_size)
 {
@@ -101,7 +101,8 @@ sysprof_frame_text (const Frame *self, size_t at)
   return sysprof_frame_field (self, at, SIZE_MAX);
 }
 
-/* What type the frame really is: FRAME_INDEX for a timestamp that is one, FRAME_UNKNOWN for what we do not know. */
+/* What type the frame really is: FRAME_INDEX for a timestamp that is one, FRAME_UNKNOWN for
+ * what we do not know. */
 static inline uint8_t
 sysprof_frame_type (const Frame *self)
 {

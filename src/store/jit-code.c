@@ -29,7 +29,8 @@ compare_code (const void *a, const void *b, void *data)
   return (left->order > right->order) - (left->order < right->order);
 }
 
-/* FALSE where it is no name of such a file, or another one of the same: `name_plain` is what it is called unpacked, of [NAME_SIZE]. */
+/* FALSE where it is no name of such a file, or another one of the same: `name_plain` is what it
+ * is called unpacked, of [NAME_SIZE]. */
 static bool
 parse_name (const char *name, uint64_t *pid, char *name_plain)
 {
@@ -44,8 +45,8 @@ parse_name (const char *name, uint64_t *pid, char *name_plain)
   return g_str_has_prefix (name, name_plain); /* not /proc/007 */
 }
 
-/* FALSE where it is not known whose it is, of several captures; and of a packed one where it is there unpacked, which is what is read of
- * the two. */
+/* FALSE where it is not known whose it is, of several captures; and of a packed one where it is
+ * there unpacked, which is what is read of the two. */
 static bool
 is_wanted (const Builder *self, const EmbeddedFile *file, const char *name_plain)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Opens a capture: reads the file, checks its header, and runs the steps of builder.h in order. */
+/* Opens a capture: reads the file, checks its header, and runs the steps of builder.h in
+ * order. */
 
 #include "store/store.h"
 
 #include "store/builder.h"
-#include "store/input/file-bytes.h"
-#include "store/input/file-stamp.h"
+#include "store/file-bytes.h"
+#include "store/file-stamp.h"
 
 #include <fcntl.h>
 
@@ -38,7 +39,8 @@ check_header (const FileBytes *bytes, const char *name, GError **error)
   return true;
 }
 
-/* What comes once the bytes are there. A step that is cancelled ends early; what it leaves can be freed. */
+/* What comes once the bytes are there. A step that is cancelled ends early; what it leaves can
+ * be freed. */
 typedef struct
 {
   void (*run) (Builder *builder);

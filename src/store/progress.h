@@ -9,7 +9,8 @@
  *     if (i % SOME == 0 && !sysprof_progress_at (progress, i, n))
  *       return;
  *
- * *Owned* by the thread that does the work; others that help it only ask sysprof_progress_is_cancelled(). */
+ * *Owned* by the thread that does the work; others that help it only ask
+ * sysprof_progress_is_cancelled(). */
 
 #pragma once
 
@@ -17,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `fraction` never falls and is 1 at most; `message` is static. Called by the thread that does the work. */
+/* `fraction` never falls and is 1 at most; `message` is static. Called by the thread that does
+ * the work. */
 typedef void (*ProgressFunc) (double fraction, const char *message, void *data);
 
 typedef struct
@@ -41,11 +43,11 @@ sysprof_progress_is_cancelled (const Progress *self)
 
 /* The stage before is done; the next one takes `share` of the whole. FALSE if cancelled. */
 bool sysprof_progress_stage (Progress *self, double share, const char *message);
-/* So much of this stage is done. FALSE if cancelled: leave all behind in a state that can be freed. Cheap enough for some
- * thousand items; whoever calls it tells every hundredth only. */
+/* So much of this stage is done. FALSE if cancelled: leave all behind in a state that can be
+ * freed. Cheap enough for some thousand items; whoever calls it tells every hundredth only. */
 bool sysprof_progress_at (Progress *self, uint64_t done, uint64_t all);
-/* Sorts by rising `compare`, which gets `data`. FALSE if cancelled: then the items are good for nothing but to be freed as
- * memory. Any thread may call it. */
+/* Sorts by rising `compare`, which gets `data`. FALSE if cancelled: then the items are good for
+ * nothing but to be freed as memory. Any thread may call it. */
 bool sysprof_progress_sort (const Progress *self,
                             void *items,
                             size_t n,
@@ -77,7 +79,8 @@ sysprof_is_wanted_at (uint64_t i)
   return i % WANTED_STEP != 0 || sysprof_is_wanted ();
 }
 
-/* As sysprof_progress_sort(). FALSE if cancelled: items may be missing then, and others be there twice. */
+/* As sysprof_progress_sort(). FALSE if cancelled: items may be missing then, and others be
+ * there twice. */
 bool sysprof_sort_if_wanted (void *items,
                              size_t n,
                              size_t size,

@@ -59,14 +59,14 @@ read_events (Store *store, GBytes *bytes)
       (SampledEvent *) g_array_free (g_steal_pointer (&events), store->n_sampled_events == 0);
 }
 
-/* The samples by time and thread. A capture may say of all that they are of one time and thread: no step may look through those that
- * have been given theirs. */
+/* The samples by time and thread. A capture may say of all that they are of one time and
+ * thread: no step may look through those that have been given theirs. */
 typedef struct
 {
   Store *store;
   uint32_t *sample; /* [samples.n], in that order */
-  uint32_t
-      *taken; /* [samples.n]: at the first of a time and thread, how many of them have theirs */
+  /* [samples.n]: at the first of a time and thread, how many of them have theirs */
+  uint32_t *taken;
 } Places;
 
 static int

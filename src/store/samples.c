@@ -2,9 +2,9 @@
 
 /* What samples and allocations have in common, and a digest of each stack.
  *
- * walk.c, on all CPUs, is the only step that reads all bytes of all stacks. From then on a stack is its digest: 128
- * bits under a random key, which no file can be made to collide with on purpose, and by chance two of a billion
- * stacks do once in 10^20 captures. */
+ * walk.c, on all CPUs, is the only step that reads all bytes of all stacks. From then on a
+ * stack is its digest: 128 bits under a random key, which no file can be made to collide with
+ * on purpose, and by chance two of a billion stacks do once in 10^20 captures. */
 
 #include "store/builder.h"
 

@@ -104,10 +104,10 @@ typedef struct
   uint8_t *kind;      /* [n] AddressKind */
   ProcessId *process; /* [n]; 0 for kernel and JIT addresses */
   MappingId *mapping; /* [n]; 0 = in no known mapping */
-  uint8_t *
-      is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
-  JitCodeId
-      *code; /* [n] the generated code that it was then; NULL = there is none in the capture */
+  /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
+  uint8_t *is_return;
+  /* [n] the generated code that it was then; NULL = there is none in the capture */
+  JitCodeId *code;
   uint32_t n;
 } AddressTable;
 
@@ -126,10 +126,10 @@ typedef struct
 typedef struct
 {
   int32_t pid;
-  StringId
-      command_line; /* the longest kind of name known: arguments where some frame brought them */
-  StringId
-      comm; /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
+  /* the longest kind of name known: arguments where some frame brought them */
+  StringId command_line;
+  /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
+  StringId comm;
   int32_t parent_pid; /* -1 unknown */
   int64_t start;      /* ns; the capture's begin where it ran before */
   int64_t end;        /* ns; the capture's end where it went on */
@@ -184,8 +184,8 @@ typedef struct
   StringId name;
   StringId description;
   bool is_double;
-  uint32_t
-      first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
+  /* index into Counters.time and .value: the values of a counter are neighbours */
+  uint32_t first_value;
   uint32_t n_values;
 } Counter;
 
@@ -217,8 +217,8 @@ typedef struct
   int64_t time;
   int32_t pid;
   int16_t cpu;
-  uint16_t
-      severity; /* GLib's flags: 4 error, 8 critical, 16 warning, 32 message, 64 info, 128 debug */
+  /* GLib's flags: 4 error, 8 critical, 16 warning, 32 message, 64 info, 128 debug */
+  uint16_t severity;
   StringId domain;
   StringId message;
 } Log;
@@ -229,8 +229,8 @@ typedef struct
   int64_t time;
   int32_t pid;
   int16_t cpu;
-  uint8_t
-      bus; /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
+  /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
+  uint8_t bus;
   bool is_too_large; /* the recorder left its bytes out */
   uint16_t size;     /* bytes; 0 = not stored */
   uint64_t offset;   /* of the message in Store.bytes */
@@ -264,8 +264,8 @@ typedef struct
   uint32_t body_size; /* bytes that are there */
 } DBusHeader;
 
-/* What was allocated and freed, in order of time: row i is the frame frames_of_type[allocation].frame[i], which has time,
- * pid and cpu. */
+/* What was allocated and freed, in order of time: row i is the frame
+ * frames_of_type[allocation].frame[i], which has time, pid and cpu. */
 typedef struct
 {
   uint64_t *address;    /* [n] */
@@ -292,8 +292,8 @@ typedef struct
 
 typedef struct
 {
-  EmbeddedFile
-      *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
+  /* [n] in the order of their first chunk; of equal names only the first is listed */
+  EmbeddedFile *row;
   GHashTable *row_of_name; /* StringId → row + 1 */
   uint32_t n;
   FrameNo *chunk; /* [n_chunks] */
@@ -388,8 +388,8 @@ typedef struct
 /* When threads were off the CPU, why, and who woke them. */
 typedef struct
 {
-  StackEvents
-      events; /* by begin; weight = ns, not yet multiplied by `stands_for`; cpu = the one that was left */
+  /* by begin; weight = ns, not yet multiplied by `stands_for`; cpu = the one that was left */
+  StackEvents events;
   Wait *row;           /* [events.n] */
   WaitThread *threads; /* [n_threads] */
   uint32_t n_threads;
@@ -419,8 +419,8 @@ typedef struct Store
   uint64_t damaged_at;     /* offset from which on nothing could be read, 0 = whole file read */
   bool is_imported;        /* from another profiler: stacks are complete unless marked */
   const char *damage;      /* what is wrong there, for a person; NULL if nothing */
-  const char
-      *mixed; /* what is left out as it is of several captures, for a person; NULL if nothing */
+  /* what is left out as it is of several captures, for a person; NULL if nothing */
+  const char *mixed;
 
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
@@ -432,8 +432,9 @@ typedef struct Store
   uint8_t *sample_notes;        /* [samples.n] CaptureFound; NULL = not recorded */
   SampledEvent *sampled_events; /* [n_sampled_events] none if not recorded */
   uint32_t n_sampled_events;
-  uint8_t *
-      sample_event; /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if there is one */
+  /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if
+   * there is one */
+  uint8_t *sample_event;
   int64_t *sample_period; /* [samples.n], with `sample_event` */
   AddressTable addresses;
   Mapping *mappings; /* [n_mappings] row 0 is none */
@@ -460,8 +461,8 @@ typedef struct Store
   JitCode *jit_code; /* [n_jit_code] by process and time; row 0 is none */
   uint32_t n_jit_code;
   Intern strings;
-  FileBudget
-      file_budget; /* guarded by its own atomics: what symbolizing this capture has used */
+  /* guarded by its own atomics: what symbolizing this capture has used */
+  FileBudget file_budget;
 } Store;
 
 /* Opens a capture: a path, or "-" for standard input. .gz .bz2 .xz .zst are recognized by
@@ -469,7 +470,8 @@ typedef struct Store
  * `damage` describes the problem. It is an error if the file is no capture (shorter than its
  * header, wrong magic) or cannot be read. */
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
-/* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
+/* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and
+ * may be NULL. */
 Store *
 sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
 /* The same for who wants to hear how far it is. */
@@ -482,8 +484,9 @@ sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GEr
  * their address. The number of a stack then means its innermost entry. FALSE if there are
  * none, or too many: then nothing was done. Earlier stack ids are invalid. */
 bool sysprof_store_insert_inlined_calls (Store *self, const uint16_t *n_inner);
-/* The same for whoever keeps a column by address, a pointer to which `column` leads to: its `n` items of `size` bytes become
- * `n_rows`, the new ones being what those of their addresses are. A column that is NULL stays so. */
+/* The same for whoever keeps a column by address, a pointer to which `column` leads to: its `n`
+ * items of `size` bytes become `n_rows`, the new ones being what those of their addresses are.
+ * A column that is NULL stays so. */
 void sysprof_store_extend_column (void *column,
                                   size_t size,
                                   uint32_t n,
@@ -501,8 +504,8 @@ sysprof_store_string (const Store *self, StringId id)
   return sysprof_intern_get (&self->strings, id);
 }
 
-/* The first with that key, or the next one behind `after`; NULL if there is none. Recordings write a key once each: what was joined may have
- * it several times. */
+/* The first with that key, or the next one behind `after`; NULL if there is none. Recordings
+ * write a key once each: what was joined may have it several times. */
 const Metadata *
 sysprof_store_find_metadata (const Store *self, const char *key, const Metadata *after);
 
@@ -564,8 +567,8 @@ const JitName *sysprof_store_find_jit_name (const Store *self, uint64_t address)
 
 /* 0 when there is none. */
 ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
-/* The name that a thread has at `time`, its last one at INT64_MAX: its process's where it has none of its own. 0 where the
- * capture has no names of threads. */
+/* The name that a thread has at `time`, its last one at INT64_MAX: its process's where it has
+ * none of its own. 0 where the capture has no names of threads. */
 StringId
 sysprof_store_thread_name (const Store *self, ProcessId process, int32_t tid, int64_t time);
 /* "NAME (TID)", "Thread TID" without a name, "Thread ?" for a negative `tid`. *(full)* */
@@ -581,7 +584,8 @@ uint32_t sysprof_store_count_overlays (const Store *self);
 /* The one with number `i`. FALSE where one of its paths is not absolute. */
 bool sysprof_store_read_overlay (const Store *self, uint32_t i, Overlay *overlay);
 
-/* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
+/* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when
+ * absent. */
 GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);
 /* The same; unpacking takes its time. */
 GBytes *sysprof_store_read_file_cancellable (const Store *self,

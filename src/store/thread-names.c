@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of threads: lines `PID TID TIME NAME` of an embedded file (docs/format.md), and where threads are missing there
- * the names that the recorded waits have. Threads in neither have the name of their process. */
+/* Names of threads: lines `PID TID TIME NAME` of an embedded file (docs/format.md), and where
+ * threads are missing there the names that the recorded waits have. Threads in neither have the
+ * name of their process. */
 
 #include "store/builder.h"
 

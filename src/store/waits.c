@@ -419,7 +419,8 @@ read_entries (Reading *self, const uint8_t *begin)
     }
 }
 
-/* Programs that know nothing of waits join captures, too. Returns how much is of the first one. */
+/* Programs that know nothing of waits join captures, too. Returns how much is of the first
+ * one. */
 static size_t
 find_other_waits (Builder *self, const uint8_t *data, size_t size)
 {

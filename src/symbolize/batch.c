@@ -12,8 +12,7 @@
 
 #include "symbolize/batch.h"
 
-#include "symbolize/code.h"
-#include "symbolize/lines.h"
+#include "symbolize/request.h"
 
 #include <stdlib.h>
 
@@ -66,9 +65,7 @@ is_asked_for (const Symbolization *self, AddressId address)
   const AddressTable *addresses = &self->store->addresses;
 
   return addresses->kind[address] == ADDRESS_USER && addresses->mapping[address] != 0 &&
-         (self->code != NULL    ? sysprof_code_collection_wants (self, address)
-          : self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                                : sysprof_symbolization_is_open (self, address));
+         sysprof_symbolization_wants (self, address);
 }
 
 /* Consecutive mappings of a path are usually of the same file, so few candidates remain to be

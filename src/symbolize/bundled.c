@@ -291,22 +291,6 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
 
 /* --- names --- */
 
-static const char *
-base_name_of_mapping (const Symbolization *self, AddressId address, const char **path)
-{
-  const Store *store = self->store;
-  MappingId mapping = store->addresses.mapping[address];
-  const char *slash;
-
-  *path = NULL;
-  if (mapping == 0)
-    return NULL;
-
-  *path = sysprof_store_string (store, store->mappings[mapping].path);
-  slash = strrchr (*path, '/');
-  return slash != NULL && slash[1] != 0 ? slash + 1 : *path;
-}
-
 static void
 name_address (Symbolization *self, PackedTable *table, AddressId address, uint32_t number)
 {
@@ -337,11 +321,10 @@ name_address (Symbolization *self, PackedTable *table, AddressId address, uint32
   answer.binary = text_at (table, entry->tag);
   if (is_kernel && (answer.binary == NULL || answer.binary[0] != '['))
     answer.binary = "[kernel]"; /* Sysprof 3.46 writes "Kernel" */
-  if (!is_kernel)
+  if (!is_kernel && addresses->mapping[address] != 0)
     {
-      const char *base = base_name_of_mapping (self, address, &answer.path);
-
-      answer.binary = base != NULL ? base : answer.binary;
+      answer.path = sysprof_store_string (self->store, path);
+      answer.binary = sysprof_symbolize_base_name (answer.path);
     }
   *named = (NamedEntry){ sysprof_symbolization_name (self, address, &answer), entry->name,
                          entry->tag, path, is_kernel };

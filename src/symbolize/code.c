@@ -6,7 +6,7 @@
 #include "symbolize/code.h"
 
 #include "disasm/disasm.h"
-#include "symbolize/debug-parts.h"
+#include "symbolize/kernel-code.h"
 #include "symbolize/symbol-table.h"
 #include "symbolize/vmlinux.h"
 
@@ -114,22 +114,19 @@ explain (Symbolization *self, const FileBatch *batch, const char *problem, const
     }
 }
 
-void
-sysprof_code_collection_explain (Symbolization *self,
-                                 const FileBatch *batch,
-                                 UnnamedReason reason)
+static void
+explain_reason (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
 {
   explain (self, batch, sysprof_unnamed_reason_to_string (reason),
            sysprof_unnamed_reason_remedy (reason));
 }
 
-bool
-sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch)
+static void
+explain_unsure (Symbolization *self, const FileBatch *batch)
 {
   explain (self, batch, "no file on this machine can be identified as the recorded one",
            "Open the capture where it was recorded, or record with build IDs, as sysprof-cli "
            "does.");
-  return true;
 }
 
 /* --- instructions --- */
@@ -205,7 +202,7 @@ is_wanted_inlined (const Symbolization *self, const char *name)
 
 static void
 set_place (const Symbolization *self,
-           const ElfLines *lines,
+           const ElfAnswers *lines,
            const ElfLineRow *place,
            Instruction *instruction)
 {
@@ -231,15 +228,15 @@ set_place (const Symbolization *self,
 void
 sysprof_code_collection_take (Symbolization *self,
                               const uint32_t *number_of,
-                              const ElfInstructions *found,
-                              const ElfLines *lines)
+                              const ElfAnswers *found,
+                              const ElfAnswers *lines)
 {
   CodeCollection *code = self->code;
   CodePiece *piece = NULL;
 
   for (size_t i = 0; i < found->n; i++)
     {
-      const ElfInstruction *row = &found->row[i];
+      const ElfInstruction *row = &found->instruction[i];
       Instruction instruction;
 
       if (i == 0 || row[-1].range != row->range)
@@ -251,7 +248,7 @@ sysprof_code_collection_take (Symbolization *self,
         }
       instruction = sysprof_code_collection_make_row (code, piece, row, found->text);
       if (i < lines->n)
-        set_place (self, lines, &lines->row[i], &instruction);
+        set_place (self, lines, &lines->line[i], &instruction);
       g_array_append_val (code->rows, instruction);
       piece->n++;
     }
@@ -268,28 +265,27 @@ compare_offsets (const void *a, const void *b)
 /* Lines must be requested by ascending offsets, but the offsets of overlapping functions do not
  * ascend. */
 static void
-find_lines (const Symbolization *self,
+find_lines (ElfSearch *search,
             const FileBatch *batch,
-            ElfParser *parser,
-            const ElfInstructions *found,
-            ElfLines *lines)
+            const ElfAnswers *found,
+            ElfAnswers *lines)
 {
   g_autofree uint64_t *offsets = g_new (uint64_t, found->n + 1);
   FileBatch all = *batch;
 
-  *lines = (ElfLines){ 0 };
-  if (!self->options->with_lines)
+  *lines = (ElfAnswers){ 0 };
+  if (!search->symbolization->options->with_lines)
     return;
   for (size_t i = 0; i < found->n; i++)
     {
-      offsets[i] = found->row[i].offset;
+      offsets[i] = found->instruction[i].offset;
       if (i > 0 && offsets[i] < offsets[i - 1])
         return;
     }
   all.offsets = offsets;
   all.n_offsets = (uint32_t) found->n;
-  if (!sysprof_debug_parts_resolve_lines (self, parser, &all, NULL, lines))
-    *lines = (ElfLines){ 0 };
+  if (!sysprof_elf_search_resolve_lines (search, &all, NULL, lines))
+    *lines = (ElfAnswers){ 0 };
 }
 
 /* Returns [*n] sorted by offset, without duplicates. Sets `number_of` to the piece of each
@@ -323,15 +319,21 @@ list_ranges (Symbolization *self, const FileBatch *batch, uint32_t **number_of, 
   return ranges;
 }
 
-bool
-sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser)
+static bool
+resolve (ElfSearch *search,
+         const FileBatch *batch,
+         const uint64_t *addresses,
+         UnnamedReason reason)
 {
-  ElfInstructions found = { 0 };
-  ElfLines lines = { 0 };
+  Symbolization *self = search->symbolization;
+  ElfAnswers found = { 0 };
+  ElfAnswers lines = { 0 };
   g_autofree uint32_t *number_of = NULL;
   uint32_t n;
   g_autofree ElfCodeRange *ranges = list_ranges (self, batch, &number_of, &n);
-  ElfStatus status = sysprof_elf_sandbox_disassemble (&parser->elf.sandbox, ranges, n, &found);
+  ElfStatus status = sysprof_elf_sandbox_resolve (
+      &search->parser.elf.sandbox, &(ElfQuery){ .kind = ELF_CODE, .ranges = ranges, .n = n },
+      &found);
 
   if (status == ELF_UNSUPPORTED)
     explain (self, batch, "the disassembler does not support its instruction set", "");
@@ -341,15 +343,58 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
   /* A range without code has no instructions. */
   explain (self, batch,
            "the file has no code at this address, or the end of the function is unknown", "");
-  find_lines (self, batch, parser, &found, &lines);
+  find_lines (search, batch, &found, &lines);
   sysprof_code_collection_take (self, number_of, &found, &lines);
   /* The debug information may still be fetched from servers. */
   for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)
     self->code->is_open[batch->items[i].address] = 0;
-  sysprof_elf_instructions_clear (&found);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&found);
+  sysprof_elf_answers_clear (&lines);
   return true;
 }
+
+/* --- the request --- */
+
+static bool
+wants (const Symbolization *self, AddressId address)
+{
+  return self->code->is_open[address] != 0;
+}
+
+static bool
+is_complete (const ElfFacts *facts)
+{
+  return facts->has_lines;
+}
+
+static bool
+is_useless (const Symbolization *self, const FileBatch *batch, bool is_complete)
+{
+  return false; /* the code is in the file itself */
+}
+
+static void
+resolve_kernel (Symbolization *self,
+                ElfCache *elf,
+                const FileBatch *batch,
+                const uint64_t *addresses,
+                uint64_t shift)
+{
+  sysprof_kernel_code_read (self, &elf->sandbox, batch, shift);
+}
+
+/* Lines were resolved before, and noted the same gaps. */
+const SymbolRequest sysprof_code_request = {
+  .reads_lines = true,
+  .reads_code = true,
+  .wants = wants,
+  .is_complete = is_complete,
+  .is_useless = is_useless,
+  .resolve = resolve,
+  .resolve_kernel = resolve_kernel,
+  .explain = explain_reason,
+  .explain_unsure = explain_unsure,
+};
 
 /* --- all files --- */
 
@@ -407,8 +452,8 @@ sysprof_disassemble (Disassembly *self,
    * table is only read. */
   from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
-  sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,
-                              (SymbolTable *) symbols);
+  sysprof_symbolization_init (&symbolization, &sysprof_code_request, store, &from_cache,
+                              &progress, (SymbolTable *) symbols);
   symbolization.code = &code;
   sysprof_jit_code_read (&symbolization);
   sysprof_vmlinux_resolve (&symbolization);

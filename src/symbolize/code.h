@@ -6,7 +6,7 @@
 #pragma once
 
 #include "symbolize/batch.h"
-#include "symbolize/elf-parser.h"
+#include "symbolize/request.h"
 
 typedef struct CodeCollection
 {
@@ -18,24 +18,6 @@ typedef struct CodeCollection
   GHashTable *places;  /* PieceKey → 1 + index of the piece */
   GHashTable *inlined; /* StringId of the names of requested functions that may be inlined */
 } CodeCollection;
-
-static inline bool
-sysprof_code_collection_wants (const Symbolization *self, AddressId address)
-{
-  return self->code->is_open[address] != 0;
-}
-
-/* Reads the functions of a batch, with their lines if known, from the file that is open in the
- * parser. Returns FALSE if the file gives no answer. */
-bool
-sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser);
-
-/* Stores why there are no instructions. Has no effect if some were found already. */
-void sysprof_code_collection_explain (Symbolization *self,
-                                      const FileBatch *batch,
-                                      UnnamedReason reason);
-/* Likewise, for a file that cannot be identified as the recorded one. Always returns TRUE. */
-bool sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch);
 
 /* --- for other sources of code --- */
 
@@ -52,8 +34,8 @@ StringId sysprof_code_collection_intern_file (CodeCollection *self, const char *
  * number_of[range] is 1 + the index of its piece. */
 void sysprof_code_collection_take (Symbolization *self,
                                    const uint32_t *number_of,
-                                   const ElfInstructions *found,
-                                   const ElfLines *lines);
+                                   const ElfAnswers *found,
+                                   const ElfAnswers *lines);
 
 /* Reads the functions that programs generated, from their jitdump files (jit-code.c). */
 void sysprof_jit_code_read (Symbolization *self);

@@ -4,7 +4,6 @@
  * downloads. It runs after all other sources, and requests files that still have unresolved
  * names, those with the most samples, waits and allocations first. */
 
-#include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/vmlinux.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Resolves symbols from the ELF files behind mappings; if the caller is lines.c, lines and
- * inlined functions.
+/* Queries the ELF files behind mappings for what the request wants.
  *
  * A file is only used if it is the recorded one: the build IDs must be equal, or the inodes if
  * one side has no build ID. A separate debug file is used if the file itself has only part of
@@ -12,17 +11,8 @@
  * unprivileged (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
-#include "symbolize/code.h"
-#include "symbolize/debug-candidates.h"
-#include "symbolize/debug-parts.h"
-#include "symbolize/debug-search.h"
-#include "symbolize/elf-parser.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
-#include "symbolize/lines.h"
-#include "symbolize/link-addresses.h"
-#include "symbolize/stop-event.h"
-#include "symbolize/vdso.h"
+#include "symbolize/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,16 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEBUG_SUFFIX  ".debug"
-#define LOOK_AHEAD    16     /* addresses */
-#define ITEMS_BETWEEN 0x1000 /* between two checks for cancelation */
-
-/* Whether the file itself has all that a debug file could add. */
-static bool
-needs_no_debug_file (const ElfParser *self, const ElfFacts *facts)
-{
-  return self->is_for_lines ? facts->has_lines : facts->is_full;
-}
+#define DEBUG_SUFFIX ".debug"
 
 static bool
 is_file (const char *path)
@@ -57,26 +38,12 @@ is_wanted (const char *path)
 
 /* --- is it the file that was recorded? --- */
 
-static void
-write_build_id (const ElfFacts *facts, char text[BUILD_ID_TEXT_SIZE])
-{
-  sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, text);
-}
-
-static bool
-has_build_id (const ElfFacts *facts, const char *hex)
-{
-  char text[BUILD_ID_TEXT_SIZE];
-
-  write_build_id (facts, text);
-  return strcmp (text, hex) == 0;
-}
-
 static UnnamedReason
 check_identity (const FileBatch *batch, const struct stat *info, const ElfFacts *facts)
 {
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
-    return has_build_id (facts, batch->build_id) ? UNNAMED_NOT : UNNAMED_OTHER_BUILD_ID;
+    return sysprof_elf_has_build_id (facts, batch->build_id) ? UNNAMED_NOT
+                                                             : UNNAMED_OTHER_BUILD_ID;
   if (batch->inode != 0 && info->st_ino != batch->inode)
     return UNNAMED_OTHER_INODE;
   return UNNAMED_NOT;
@@ -92,7 +59,7 @@ reason_of_errno (int number)
 /* Opens the recorded file, which is now at `path`, in the parser. On failure returns FALSE and
  * sets the reason. */
 static bool
-open_recorded_file (ElfParser *parser,
+open_recorded_file (ElfSearch *self,
                     const FileBatch *batch,
                     int root,
                     const char *path,
@@ -100,7 +67,8 @@ open_recorded_file (ElfParser *parser,
                     UnnamedReason *reason)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                       READER_OURSELVES, root, path, &info);
 
   if (envelope < 0)
     {
@@ -108,7 +76,7 @@ open_recorded_file (ElfParser *parser,
       return false;
     }
 
-  switch (sysprof_elf_parser_open (parser, envelope, &info, root, path, facts))
+  switch (sysprof_elf_search_open (self, envelope, &info, root, path, facts))
     {
     case ELF_OK:
       *reason = check_identity (batch, &info, facts);
@@ -126,187 +94,7 @@ open_recorded_file (ElfParser *parser,
   return *reason == UNNAMED_NOT;
 }
 
-static ElfStatus
-open_debug_file (ElfParser *parser, uint32_t reader, int root, const char *path)
-{
-  struct stat info = { 0 };
-  autofd envelope = sysprof_open_debug_file (&parser->opener, reader, root, path, &info);
-
-  return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
-                       : sysprof_elf_parser_note_unopened (parser, path);
-}
-
-static ElfStatus
-try_debug_file (ElfParser *parser, int root, const char *path, void *data)
-{
-  return open_debug_file (parser, sysprof_elf_parser_reader (parser, root), root, path);
-}
-
-/* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
-static ElfStatus
-find_debug_file (const Symbolization *self,
-                 ElfParser *parser,
-                 int root,
-                 const char *path,
-                 const ElfFacts *facts)
-{
-  g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
-      self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, path, facts);
-
-  return sysprof_debug_search_candidates (parser, candidates, try_debug_file, NULL);
-}
-
-/* Searches where the file's processes, which have exited, saw its debug file. */
-static ElfStatus
-find_translated_debug_file (const Symbolization *self,
-                            ElfParser *parser,
-                            const FileBatch *batch,
-                            const ElfFacts *facts)
-{
-  g_autoptr (GArray) candidates =
-      sysprof_list_debug_candidates (self, &parser->opener, NULL, -1, batch->path, facts);
-
-  return sysprof_debug_search_all_translations (self, parser, batch, candidates, try_debug_file,
-                                                NULL);
-}
-
-/* --- answers --- */
-
-/* Translates the function's range from file offsets to addresses of the process that contains
- * `address`. */
-static void
-find_range (const Symbolization *self,
-            AddressId address,
-            const ElfAnswer *answer,
-            uint64_t *start,
-            uint64_t *end)
-{
-  uint64_t at = sysprof_symbolization_lookup_address (self, address);
-
-  *start = at - (answer->link_address - answer->start);
-  *end = at + (answer->end - answer->link_address);
-}
-
-static SymbolId
-use_answer (Symbolization *self,
-            const FileBatch *batch,
-            const BatchItem *item,
-            const ElfAnswer *answer,
-            const char *text)
-{
-  const char *raw_name = text + answer->name;
-  g_autofree char *unversioned = NULL;
-  const char *version;
-  SymbolAnswer named = {
-    .binary = sysprof_symbolize_base_name (batch->path),
-    .path = batch->path,
-    .kind = SYMBOL_USER,
-    .is_entry = answer->is_entry,
-  };
-
-  find_range (self, item->address, answer, &named.start, &named.end);
-
-  /* such as memcpy@@GLIBC_2.14 */
-  version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
-  if (version != NULL)
-    raw_name = unversioned = g_strndup (raw_name, (size_t) (version - raw_name));
-
-  named.name = answer->demangled != 0 ? text + answer->demangled : raw_name;
-  named.raw_name = raw_name;
-  return sysprof_symbolization_name (self, item->address, &named);
-}
-
-/* Prefetches rows: items are sorted by offset, so the rows of their addresses are in random
- * order. */
-static void
-expect_item (const Symbolization *self, AddressId address)
-{
-  const AddressTable *addresses = &self->store->addresses;
-
-  __builtin_prefetch (&addresses->address[address]);
-  __builtin_prefetch (&addresses->is_return[address]);
-  __builtin_prefetch (&self->table->of_address[address], 1);
-  __builtin_prefetch (&self->table->function_start[address], 1);
-  __builtin_prefetch (&self->table->function_end[address], 1);
-  __builtin_prefetch (&self->reason[address], 1);
-}
-
-static void
-explain_answer (Symbolization *self,
-                AddressId address,
-                const ElfAnswer *answer,
-                UnnamedReason reason)
-{
-  uint64_t at = sysprof_symbolization_lookup_address (self, address);
-  UnnamedAnswer unnamed = { .reason = reason, .is_entry = answer->is_entry };
-
-  if (answer->link_address != 0)
-    unnamed.link_address =
-        answer->link_address + (self->store->addresses.is_return[address] != 0);
-  if (answer->end != 0)
-    {
-      unnamed.start = at - (answer->link_address - answer->start);
-      unnamed.end = at + (answer->end - answer->link_address);
-    }
-  sysprof_symbolization_explain (self, address, &unnamed);
-}
-
-static void
-use_answers (Symbolization *self,
-             const FileBatch *batch,
-             const ElfAnswers *answers,
-             UnnamedReason reason)
-{
-  const ElfAnswer *last = NULL; /* the answer that gave `symbol` */
-  SymbolId symbol = 0;
-  uint32_t at = 0;
-
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    {
-      const BatchItem *item = &batch->items[i];
-      const ElfAnswer *answer;
-
-      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
-        return;
-      if (i + LOOK_AHEAD < batch->n_items)
-        expect_item (self, batch->items[i + LOOK_AHEAD].address);
-      while (batch->offsets[at] != item->offset)
-        at++;
-      answer = &answers->row[at];
-
-      if (answer->name != 0 && last != NULL && answer->name == last->name &&
-          answer->is_entry == last->is_entry && symbol != 0)
-        {
-          uint64_t start, end;
-
-          find_range (self, item->address, answer, &start, &end);
-          sysprof_symbolization_name_again (self, item->address, symbol, start, end);
-        }
-      else if (answer->name != 0)
-        {
-          symbol = use_answer (self, batch, item, answer, answers->text);
-          last = answer;
-        }
-      else
-        explain_answer (self, item->address, answer, reason);
-    }
-}
-
-static void
-explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
-{
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    sysprof_symbolization_explain (self, batch->items[i].address,
-                                   &(UnnamedAnswer){ .reason = reason });
-}
-
-static bool
-is_lack_of_names (uint8_t reason)
-{
-  return reason == UNNAMED_NO_SYMBOLS || reason == UNNAMED_BETWEEN_SYMBOLS ||
-         reason == UNNAMED_OTHER_DEBUG_FILE || reason == UNNAMED_DEBUG_FILE_FAILED ||
-         reason == UNNAMED_OVER_LIMIT;
-}
+/* --- reasons --- */
 
 /* Returns why addresses have no name although the file could be read. */
 static UnnamedReason
@@ -325,94 +113,22 @@ reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
   return facts->symbols_status == ELF_OK ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS;
 }
 
-/* Whether the recorder has read this file and found no names for any of these addresses. */
+/* Inode numbers are only meaningful on this machine. */
 static bool
-is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
+is_identifiable (const Symbolization *self, const FileBatch *batch)
 {
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    {
-      AddressId address = batch->items[i].address;
-
-      if (!self->is_told[address] || !is_lack_of_names (self->reason[address]))
-        return false;
-    }
-  return true;
+  return is_file (batch->path) &&
+         (batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere));
 }
 
-/* A debug file that cannot be read costs only the names that it alone contains. */
-static bool
-resolve_names (Symbolization *self,
-               ElfParser *parser,
-               const FileBatch *batch,
-               const uint64_t *addresses,
-               UnnamedReason reason_of_lack)
+static void
+explain_unsure (Symbolization *self, const FileBatch *batch)
 {
-  const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
-  guint n_blamed = sysprof_elf_parser_n_blamed (parser);
-  ElfAnswers answers = { 0 };
-  ElfStatus status;
-
-  for (;;)
-    {
-      status = sysprof_elf_cache_resolve (&parser->elf, addresses != NULL, places,
-                                          batch->n_offsets, &answers);
-      if (!sysprof_elf_parser_do_without (parser, status))
-        break;
-      reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
-    }
-  if (status == ELF_OK)
-    use_answers (self, batch, &answers, reason_of_lack);
-  else
-    sysprof_elf_parser_forgive (parser, n_blamed);
-  sysprof_elf_answers_clear (&answers);
-  return status == ELF_OK;
-}
-
-/* Resolves names or lines, or reads code, from the file that is open in the parser. The keys
- * are link-time addresses if given, else offsets. Returns FALSE if the file gives no answer. */
-static bool
-resolve_open_file (Symbolization *self,
-                   ElfParser *parser,
-                   const FileBatch *batch,
-                   const uint64_t *addresses,
-                   UnnamedReason reason_of_lack)
-{
-  ElfLines lines = { 0 };
-  bool is_answered;
-
-  if (self->code != NULL)
-    is_answered = sysprof_code_collection_read (self, batch, parser);
-  else if (self->lines != NULL)
-    {
-      is_answered = sysprof_debug_parts_resolve_lines (self, parser, batch, addresses, &lines);
-      if (is_answered)
-        sysprof_line_collection_add (self, batch, &lines);
-    }
-  else
-    is_answered = resolve_names (self, parser, batch, addresses, reason_of_lack);
-  sysprof_elf_lines_clear (&lines);
-  return is_answered;
-}
-
-/* Lines and code are only useful if the file is certainly the recorded one: inode numbers are
- * only meaningful on this machine. */
-static bool
-may_have_lines (const Symbolization *self, const FileBatch *batch)
-{
-  return batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere);
+  if (self->request->explain_unsure != NULL)
+    self->request->explain_unsure (self, batch);
 }
 
 /* --- fetched files --- */
-
-/* The capture is untrusted, and the text becomes part of paths and of requests to servers. */
-static bool
-is_build_id (const char *hex)
-{
-  size_t length = strlen (hex);
-
-  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
-         strspn (hex, "0123456789abcdef") == length;
-}
 
 static void
 note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
@@ -423,15 +139,15 @@ note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
                         .is_missing = facts == NULL };
 
   if (facts != NULL)
-    write_build_id (facts, wanted.build_id);
+    sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, wanted.build_id);
   else
     g_strlcpy (wanted.build_id, batch->build_id, sizeof wanted.build_id);
-  if (is_build_id (wanted.build_id))
+  if (sysprof_is_build_id (sysprof_text_from_string (wanted.build_id)))
     g_array_append_val (self->wanted, wanted);
 }
 
 static bool
-open_wanted_file (ElfParser *parser,
+open_wanted_file (ElfSearch *self,
                   const FileBatch *batch,
                   const char *build_id,
                   int root,
@@ -440,32 +156,28 @@ open_wanted_file (ElfParser *parser,
 {
   UnnamedReason reason;
 
-  return open_recorded_file (parser, batch, root, path, facts, &reason) &&
-         has_build_id (facts, build_id);
+  return open_recorded_file (self, batch, root, path, facts, &reason) &&
+         sysprof_elf_has_build_id (facts, build_id);
 }
 
 /* Opens the file at one of the roots where it may have been when it was noted as wanted. */
 static bool
-open_found_file (const Symbolization *self,
-                 ElfParser *parser,
-                 const FileBatch *batch,
-                 const char *build_id,
-                 ElfFacts *facts)
+open_found_file (ElfSearch *self, const FileBatch *batch, const char *build_id, ElfFacts *facts)
 {
   g_autoptr (GPtrArray) paths = NULL;
   FileRoots roots;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
-    if (open_wanted_file (parser, batch, build_id, roots.fd[i], batch->path, facts))
+    if (open_wanted_file (self, batch, build_id, roots.fd[i], batch->path, facts))
       return true;
-  if (parser->mounts == NULL)
+  if (self->locator.mounts == NULL)
     return false;
 
-  paths = sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   for (guint i = 0; i < paths->len; i++)
-    if (open_wanted_file (parser, batch, build_id, -1, paths->pdata[i], facts))
+    if (open_wanted_file (self, batch, build_id, -1, paths->pdata[i], facts))
       return true;
   return false;
 }
@@ -473,66 +185,64 @@ open_found_file (const Symbolization *self,
 /* Resolves names with a debug file whose main file is missing. Returns FALSE if it is from
  * another build, or its code cannot be assigned to file offsets. */
 static bool
-use_debug_file_alone (Symbolization *self,
-                      ElfParser *parser,
-                      const FileBatch *batch,
-                      int root,
-                      const char *path)
+use_debug_file_alone (ElfSearch *self, const FileBatch *batch, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                       READER_OURSELVES, root, path, &info);
   g_autofree uint64_t *addresses = NULL;
   ElfFacts facts = { 0 };
 
   if (envelope < 0 ||
-      sysprof_elf_parser_open (parser, envelope, &info, root, path, &facts) != ELF_OK ||
-      !has_build_id (&facts, batch->build_id) || !needs_no_debug_file (parser, &facts))
+      sysprof_elf_search_open (self, envelope, &info, root, path, &facts) != ELF_OK ||
+      !sysprof_elf_has_build_id (&facts, batch->build_id) ||
+      !self->symbolization->request->is_complete (&facts))
     return false;
   if (facts.text_size != 0)
     {
-      if (self->code != NULL)
+      if (self->symbolization->request->reads_code)
         return false; /* a debug file contains no code */
-      addresses = sysprof_find_link_addresses (self, batch, &facts);
+      addresses = sysprof_find_link_addresses (self->symbolization->store, batch,
+                                               facts.text_address, facts.text_size);
       if (addresses == NULL)
         return false;
     }
-  return resolve_open_file (self, parser, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
+  return self->symbolization->request->resolve (self, batch, addresses,
+                                                UNNAMED_BETWEEN_SYMBOLS);
 }
 
 /* The file itself is on this machine, or was fetched with its debug file. */
 static void
-resolve_file_fetched (Symbolization *self,
-                      ElfParser *parser,
-                      const FileBatch *batch,
-                      FetchedFile *fetched)
+resolve_file_fetched (ElfSearch *self, const FileBatch *batch, FetchedFile *fetched)
 {
   ElfStatus debug_status = ELF_ABSENT;
   ElfFacts facts = { 0 };
   bool is_open =
       fetched->executable != NULL
-          ? open_wanted_file (parser, batch, fetched->build_id, -1, fetched->executable, &facts)
-          : open_found_file (self, parser, batch, fetched->build_id, &facts);
+          ? open_wanted_file (self, batch, fetched->build_id, -1, fetched->executable, &facts)
+          : open_found_file (self, batch, fetched->build_id, &facts);
 
   fetched->is_unfit = fetched->executable != NULL && !is_open;
   if (!is_open)
     {
       if (fetched->debug != NULL && strcmp (fetched->build_id, batch->build_id) == 0)
-        (void) use_debug_file_alone (self, parser, batch, -1, fetched->debug);
+        (void) use_debug_file_alone (self, batch, -1, fetched->debug);
       return;
     }
 
-  if (parser->has_debug)
+  if (self->parser.has_debug)
     debug_status = ELF_OK;
-  else if (fetched->debug != NULL && !needs_no_debug_file (parser, &facts))
+  else if (fetched->debug != NULL && !self->symbolization->request->is_complete (&facts))
     {
-      debug_status = open_debug_file (parser, READER_OURSELVES, -1, fetched->debug);
+      debug_status = sysprof_elf_search_add_debug (self, fetched->debug);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
   /* If no debug file could be used, the file alone has already been tried. It may also be
    * another file than the one found earlier. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
-  (void) resolve_open_file (self, parser, batch, NULL, reason_of_lack (&facts, debug_status));
+  (void) self->symbolization->request->resolve (self, batch, NULL,
+                                                reason_of_lack (&facts, debug_status));
 }
 
 /* --- files of this machine --- */
@@ -540,8 +250,7 @@ resolve_file_fetched (Symbolization *self,
 /* Resolves names with the open file, which was found below `root` at `path`. On failure returns
  * FALSE and sets the reason. */
 static bool
-use_open_file (Symbolization *self,
-               ElfParser *parser,
+use_open_file (ElfSearch *self,
                const FileBatch *batch,
                int root,
                const char *path,
@@ -549,36 +258,35 @@ use_open_file (Symbolization *self,
                UnnamedReason *reason)
 {
   ElfStatus debug_status = ELF_ABSENT;
-  bool is_complete = needs_no_debug_file (parser, facts);
+  bool is_complete = self->symbolization->request->is_complete (facts);
+  Symbolization *symbolization = self->symbolization;
+  const SymbolRequest *request = symbolization->request;
 
-  if (self->lines != NULL && self->is_elsewhere && facts->build_id_size == 0)
-    return true; /* without identification, the file may be a different one */
-  if (self->code != NULL && self->is_elsewhere && facts->build_id_size == 0)
-    return sysprof_code_collection_explain_unsure (self, batch);
-  if (parser->has_debug)
+  /* Without identification, the file may be a different one. */
+  if (request->reads_lines && symbolization->is_elsewhere && facts->build_id_size == 0)
+    {
+      explain_unsure (symbolization, batch);
+      return true;
+    }
+  if (self->parser.has_debug)
     debug_status = ELF_OK;
   else if (!is_complete)
-    debug_status = find_debug_file (self, parser, root, path, facts);
-  if (debug_status != ELF_OK && !is_complete && path != batch->path)
-    debug_status = sysprof_debug_search_join (
-        debug_status, find_translated_debug_file (self, parser, batch, facts));
+    debug_status = sysprof_elf_search_find_debug (self, batch, root, path, facts);
   if (debug_status != ELF_OK && !is_complete)
-    note_wanted (self, batch, facts);
-  if (debug_status != ELF_OK && self->code == NULL &&
-      (self->lines != NULL ? !is_complete : is_told_to_lack_names (self, batch)))
-    return true;
-  if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
+    note_wanted (symbolization, batch, facts);
+  if ((debug_status != ELF_OK && request->is_useless (symbolization, batch, is_complete)) ||
+      request->resolve (self, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
-  *reason = sysprof_elf_cache_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
+  *reason =
+      sysprof_elf_cache_is_over_budget (&self->parser.elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
   return false;
 }
 
 /* Resolves names with the file below `root` at `path`. If that fails, sets `reason` and returns
  * FALSE; the caller then tries the next path. */
 static bool
-try_place (Symbolization *self,
-           ElfParser *parser,
+try_place (ElfSearch *self,
            const FileBatch *batch,
            int root,
            const char *path,
@@ -586,12 +294,12 @@ try_place (Symbolization *self,
 {
   UnnamedReason here = UNNAMED_NOT;
   ElfFacts facts = { 0 };
-  bool is_open = open_recorded_file (parser, batch, root, path, &facts, &here);
+  bool is_open = open_recorded_file (self, batch, root, path, &facts, &here);
 
   /* A reason from an existing file takes precedence over "file missing". */
   if (here != UNNAMED_NOT && (*reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
     *reason = here;
-  return is_open && use_open_file (self, parser, batch, root, path, &facts, reason);
+  return is_open && use_open_file (self, batch, root, path, &facts, reason);
 }
 
 /* Whether the file that the recorder held open is certainly the recorded one. */
@@ -602,7 +310,7 @@ is_kept_file (const Symbolization *self,
               const ElfFacts *facts)
 {
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
-    return has_build_id (facts, batch->build_id);
+    return sysprof_elf_has_build_id (facts, batch->build_id);
 
   /* Inode numbers are unique only within a file system, which recordings do not identify, and
    * they are reused. So the file is only accepted if it is the only one with that number. */
@@ -612,12 +320,9 @@ is_kept_file (const Symbolization *self,
 
 /* Tries the files that the recorder held open. */
 static bool
-try_pinned_files (Symbolization *self,
-                  ElfParser *parser,
-                  const FileBatch *batch,
-                  UnnamedReason *reason)
+try_pinned_files (ElfSearch *self, const FileBatch *batch, UnnamedReason *reason)
 {
-  const PinnedFiles *files = self->options->pinned_files;
+  const PinnedFiles *files = self->symbolization->options->pinned_files;
   const PinnedFile *kept;
 
   for (unsigned n = 0;
@@ -627,10 +332,10 @@ try_pinned_files (Symbolization *self,
     {
       ElfFacts facts = { 0 };
 
-      if (sysprof_elf_parser_open (parser, kept->envelope, &kept->info, -1, batch->path,
+      if (sysprof_elf_search_open (self, kept->envelope, &kept->info, -1, batch->path,
                                    &facts) == ELF_OK &&
-          is_kept_file (self, batch, kept, &facts) &&
-          use_open_file (self, parser, batch, -1, batch->path, &facts, reason))
+          is_kept_file (self->symbolization, batch, kept, &facts) &&
+          use_open_file (self, batch, -1, batch->path, &facts, reason))
         return true;
     }
   return false;
@@ -639,8 +344,7 @@ try_pinned_files (Symbolization *self,
 /* Tries the file's own path below the roots of running processes, then below our own root.
  * `reason_there` is set to the reason of the first one. */
 static bool
-try_own_path (Symbolization *self,
-              ElfParser *parser,
+try_own_path (ElfSearch *self,
               const FileBatch *batch,
               bool may_be_ours,
               UnnamedReason *reason_there,
@@ -648,17 +352,17 @@ try_own_path (Symbolization *self,
 {
   FileRoots roots;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
     {
       const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
 
       if (roots.fd[i] < 0)
         *reason_there = *reason;
-      if (rest != NULL && try_place (self, parser, batch, roots.fd[i], rest, reason))
+      if (rest != NULL && try_place (self, batch, roots.fd[i], rest, reason))
         return true;
       if ((roots.fd[i] >= 0 || may_be_ours) &&
-          try_place (self, parser, batch, roots.fd[i], batch->path, reason))
+          try_place (self, batch, roots.fd[i], batch->path, reason))
         return true;
     }
   return false;
@@ -666,8 +370,7 @@ try_own_path (Symbolization *self,
 
 /* Tries the paths where processes that have exited saw it. */
 static bool
-try_translations (Symbolization *self,
-                  ElfParser *parser,
+try_translations (ElfSearch *self,
                   const FileBatch *batch,
                   bool has_tried_ours,
                   UnnamedReason reason_there,
@@ -675,38 +378,29 @@ try_translations (Symbolization *self,
 {
   bool is_ours;
   g_autoptr (GPtrArray) paths =
-      sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+      sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
 
   /* The file at this path on the host is unrelated, so its reason is not used. */
   if (!is_ours)
     *reason = reason_there;
   for (guint i = 0; i < paths->len; i++)
     if ((!has_tried_ours || strcmp (paths->pdata[i], batch->path) != 0) &&
-        try_place (self, parser, batch, -1, paths->pdata[i], reason))
+        try_place (self, batch, -1, paths->pdata[i], reason))
       return true;
 
   return paths->len == 0 && is_ours && !has_tried_ours &&
-         try_place (self, parser, batch, -1, batch->path, reason);
+         try_place (self, batch, -1, batch->path, reason);
 }
 
 /* Tries DIR/.build-id/ab/cdef.debug, and next to it the file itself, as some tools collect
  * both. */
 static bool
-try_build_id_below (Symbolization *self,
-                    ElfParser *parser,
-                    const FileBatch *batch,
-                    int root,
-                    UnnamedReason *reason)
+try_build_id_below (ElfSearch *self, const FileBatch *batch, int root, UnnamedReason *reason)
 {
-  ElfFacts recorded = { .build_id_size = (uint32_t) strlen (batch->build_id) / 2 };
-  g_autoptr (GArray) candidates = NULL;
+  const DebugLink recorded = { batch->build_id, "" };
+  g_autoptr (GArray) candidates =
+      sysprof_list_debug_candidates (&self->locator, root, batch->path, &recorded, true);
 
-  for (uint32_t i = 0; i < recorded.build_id_size; i++)
-    recorded.build_id[i] = (uint8_t) (g_ascii_xdigit_value (batch->build_id[2 * i]) << 4 |
-                                      g_ascii_xdigit_value (batch->build_id[2 * i + 1]));
-  candidates = sysprof_list_debug_candidates (self, &parser->opener,
-                                              (const char *const *) parser->flatpak_dirs, root,
-                                              batch->path, &recorded);
   for (guint i = 0; i < candidates->len; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
@@ -715,11 +409,11 @@ try_build_id_below (Symbolization *self,
       ElfFacts facts = { 0 };
       UnnamedReason here;
 
-      if (open_recorded_file (parser, batch, candidate->root, itself, &facts, &here) &&
-          has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
-          use_open_file (self, parser, batch, candidate->root, itself, &facts, reason))
+      if (open_recorded_file (self, batch, candidate->root, itself, &facts, &here) &&
+          sysprof_elf_has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
+          use_open_file (self, batch, candidate->root, itself, &facts, reason))
         return true;
-      if (use_debug_file_alone (self, parser, batch, candidate->root, candidate->path))
+      if (use_debug_file_alone (self, batch, candidate->root, candidate->path))
         return true;
     }
   return false;
@@ -727,46 +421,40 @@ try_build_id_below (Symbolization *self,
 
 /* Searches by build ID only, independent of the path. */
 static bool
-try_build_id (Symbolization *self,
-              ElfParser *parser,
-              const FileBatch *batch,
-              UnnamedReason *reason)
+try_build_id (ElfSearch *self, const FileBatch *batch, UnnamedReason *reason)
 {
   FileRoots roots;
 
-  if (!is_build_id (batch->build_id))
+  if (!sysprof_is_build_id (sysprof_text_from_string (batch->build_id)))
     return false;
 
-  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
-    if (try_build_id_below (self, parser, batch, roots.fd[i], reason))
+    if (try_build_id_below (self, batch, roots.fd[i], reason))
       return true;
   return false;
 }
 
 static void
-resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+resolve_file (ElfSearch *self, const FileBatch *batch)
 {
   /* Without an identification, a file of another namespace must not be used. */
-  bool may_be_ours = parser->mounts == NULL || sysprof_file_batch_is_identified (batch);
+  bool may_be_ours = self->locator.mounts == NULL || sysprof_file_batch_is_identified (batch);
   UnnamedReason reason = UNNAMED_FILE_MISSING, reason_there = UNNAMED_FILE_MISSING;
 
-  if (try_own_path (self, parser, batch, may_be_ours, &reason_there, &reason))
+  if (try_own_path (self, batch, may_be_ours, &reason_there, &reason))
     return;
-  if (parser->mounts != NULL &&
-      try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
+  if (self->locator.mounts != NULL &&
+      try_translations (self, batch, may_be_ours, reason_there, &reason))
     return;
-  if (try_pinned_files (self, parser, batch, &reason) ||
-      try_build_id (self, parser, batch, &reason))
+  if (try_pinned_files (self, batch, &reason) || try_build_id (self, batch, &reason))
     return;
 
-  if (self->code != NULL)
-    sysprof_code_collection_explain (self, batch, reason);
-  else if (self->lines == NULL)
-    explain_all (self, batch, reason);
+  if (self->symbolization->request->explain != NULL)
+    self->symbolization->request->explain (self->symbolization, batch, reason);
   if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
       reason == UNNAMED_OTHER_BUILD_ID)
-    note_wanted (self, batch, NULL);
+    note_wanted (self->symbolization, batch, NULL);
 }
 
 /* The vDSO is the same in every process of the running kernel, so our own is used. */
@@ -777,86 +465,64 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
 
   if (self->is_this_boot &&
       sysprof_vdso_resolve (batch->offsets, batch->n_offsets, &answers) == ELF_OK)
-    use_answers (self, batch, &answers, UNNAMED_BETWEEN_SYMBOLS);
+    sysprof_names_use (self, batch, &answers, UNNAMED_BETWEEN_SYMBOLS);
   else
-    explain_all (self, batch, UNNAMED_FILE_MISSING);
+    self->request->explain (self, batch, UNNAMED_FILE_MISSING);
   sysprof_elf_answers_clear (&answers);
 }
 
-/* Nothing is reported for code, because lines were resolved before and reported the same
- * problems. */
 static void
-tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+note_gaps (const Symbolization *self,
+           const FileBatch *batch,
+           DebugGapKind kind,
+           const GPtrArray *paths)
 {
-  for (guint i = 0; i < sysprof_elf_parser_n_blamed (parser) && self->code == NULL; i++)
-    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_FAILED, 1,
-                                    parser->blamed->pdata[i]);
-  sysprof_elf_parser_forgive (parser, 0);
-  for (guint i = 0; parser->skipped != NULL && i < parser->skipped->len && self->code == NULL;
-       i++)
-    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_SKIPPED, 1,
-                                    parser->skipped->pdata[i]);
-  g_clear_pointer (&parser->skipped, g_ptr_array_unref);
+  for (guint i = 0; paths != NULL && i < paths->len; i++)
+    sysprof_symbolization_note_gap (self, batch->path, kind, 1, paths->pdata[i]);
+}
+
+static void
+note_failed_parts (ElfSearch *self, const FileBatch *batch)
+{
+  note_gaps (self->symbolization, batch, DEBUG_GAP_FAILED, self->parser.blamed);
+  note_gaps (self->symbolization, batch, DEBUG_GAP_SKIPPED, self->parser.skipped);
+  sysprof_elf_parser_forgive (&self->parser, 0);
+  g_clear_pointer (&self->parser.skipped, g_ptr_array_unref);
 }
 
 /* `fetched` is [batches->n], or NULL for files of this machine. */
 static void
 resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
 {
-  StopEvent stop;
-  ElfParser parser = {
-    .use_sandbox = fetched != NULL || self->code != NULL || self->options->use_sandbox,
-    .is_for_lines = self->lines != NULL || self->code != NULL,
-    .opener = OPENER_INIT,
-    .elf = REMEMBERED_ELF_INIT,
-    .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
-  };
+  ElfSearch search;
 
-  /* Opening a file may block forever. So cancelation must interrupt the wait for either
-   * child. */
-  sysprof_stop_event_init (&stop, self->progress->cancellable);
-  parser.opener.stop_fd = stop.fd;
-  parser.opener.has_stop_fd = stop.fd >= 0;
-  parser.elf.budget = self->budget;
-  /* Instructions are not cached. */
-  if (!self->options->no_cache && self->code == NULL)
-    parser.elf.cache = sysprof_symbol_cache_new ();
-  sysprof_process_roots_init (&parser.roots, self);
-  if (self->options->sysroot == NULL)
-    parser.mounts = sysprof_capture_mounts_new (self, stop.fd);
+  sysprof_elf_search_init (&search, self, fetched != NULL);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
+      const FileBatch *batch = &batches->row[i];
+
       if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
         continue;
-      if (self->code != NULL &&
-          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
+      if (self->request->reads_lines && !is_identifiable (self, batch))
         {
-          (void) sysprof_code_collection_explain_unsure (self, &batches->row[i]);
+          explain_unsure (self, batch);
           continue;
         }
-      if (self->lines != NULL &&
-          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
-        continue;
       if (fetched != NULL)
         {
-          resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);
-          if (parser.is_open)
-            sysprof_elf_write_build_id (parser.facts.alt_id, parser.facts.alt_id_size,
-                                        fetched[i].supplement);
+          resolve_file_fetched (&search, batch, &fetched[i]);
+          if (search.parser.is_open)
+            sysprof_elf_write_build_id (search.parser.facts.alt_id,
+                                        search.parser.facts.alt_id_size, fetched[i].supplement);
         }
-      else if (is_file (batches->row[i].path))
-        resolve_file (self, &parser, &batches->row[i]);
+      else if (is_file (batch->path))
+        resolve_file (&search, batch);
       else
-        resolve_vdso (self, &batches->row[i]);
-      tell_failed (self, &parser, &batches->row[i]);
+        resolve_vdso (self, batch);
+      note_failed_parts (&search, batch);
     }
-
-  g_strfreev (parser.flatpak_dirs);
-  sysprof_process_roots_clear (&parser.roots);
-  g_clear_pointer (&parser.mounts, sysprof_capture_mounts_free);
-  sysprof_elf_parser_close (&parser);
-  sysprof_stop_event_clear (&stop);
+  sysprof_elf_search_clear (&search);
 }
 
 void

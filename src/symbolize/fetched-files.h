@@ -5,10 +5,8 @@
 
 #pragma once
 
+#include "inspect/inspect.h"
 #include "symbolize/batch.h"
-#include "symbolize/elf-worker.h"
-
-#define BUILD_ID_TEXT_SIZE (2 * ELF_MAX_BUILD_ID + 1)
 
 /* A file with unnamed functions, because its debug file or the file itself is missing. */
 typedef struct
@@ -23,8 +21,8 @@ typedef struct
 /* A kernel module with functions that have no name or no lines, because its file is missing. */
 typedef struct
 {
-  char build_id[SYMBOLIZER_BUILD_ID_SIZE]; /* lower-case hex, at least two bytes */
-  GArray *addresses;                       /* of AddressId: of these functions */
+  char build_id[BUILD_ID_TEXT_SIZE]; /* lower-case hex, at least two bytes */
+  GArray *addresses;                 /* of AddressId: of these functions */
 } WantedModule;
 
 /* A fetched file for the kernel or one of its modules; untrusted. */
@@ -54,3 +52,6 @@ typedef struct
 void sysprof_elf_resolve_fetched (Symbolization *self,
                                   const FileBatches *batches,
                                   FetchedFile *fetched);
+
+/* Queries all files of this machine. The added answers refer to the returned batches. */
+FileBatches *sysprof_elf_find_lines (Symbolization *self);

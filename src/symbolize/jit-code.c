@@ -5,10 +5,6 @@
 
 #include "symbolize/code.h"
 
-#include "symbolize/file-locator.h"
-#include "symbolize/jit-sandbox.h"
-#include "symbolize/stop-event.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +19,13 @@ typedef struct
   ProcessId process;
   JitCodeId code;
   AddressId address;
-} Place;
+} SampledFunction;
 
 typedef struct
 {
   Symbolization *symbolization;
-  StopEvent stop;
-  Opener opener;
+  FileLocator locator;
   ConfinedChild child;
-  ProcessRoots roots;
-  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
 } Search;
 
 /* The functions of one process. */
@@ -48,9 +41,9 @@ typedef struct
 /* --- what is wanted --- */
 
 static int
-compare_places (const void *a, const void *b)
+compare_sampled (const void *a, const void *b)
 {
-  const Place *left = a, *right = b;
+  const SampledFunction *left = a, *right = b;
 
   if (left->process != right->process)
     return left->process < right->process ? -1 : 1;
@@ -60,33 +53,33 @@ compare_places (const void *a, const void *b)
 }
 
 static GArray *
-collect_places (const Symbolization *self)
+list_sampled (const Symbolization *self)
 {
   const AddressTable *addresses = &self->store->addresses;
-  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+  GArray *sampled = g_array_new (FALSE, FALSE, sizeof (SampledFunction));
 
   for (AddressId address = 1; address < addresses->n; address++)
     {
       JitCodeId code = sysprof_address_table_get_code (addresses, address);
 
-      if (code != 0 && sysprof_code_collection_wants (self, address))
+      if (code != 0 && sysprof_symbolization_wants (self, address))
         {
-          Place place = { self->store->jit_code[code].process, code, address };
+          SampledFunction one = { self->store->jit_code[code].process, code, address };
 
-          g_array_append_val (places, place);
+          g_array_append_val (sampled, one);
         }
     }
-  g_array_sort (places, compare_places);
-  return places;
+  g_array_sort (sampled, compare_sampled);
+  return sampled;
 }
 
 /* Returns 1 + the index of the piece; 0 = the limit is reached. */
 static uint32_t
-add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
+add_piece (CodeCollection *code, const Symbolization *self, const SampledFunction *sampled)
 {
-  const JitCode *function = &self->store->jit_code[place->code];
+  const JitCode *function = &self->store->jit_code[sampled->code];
   const CodePiece piece = {
-    .symbol = self->table->of_address[place->address],
+    .symbol = self->table->of_address[sampled->address],
     .path = "",
     .build_id = "",
     .start = function->start,
@@ -107,9 +100,12 @@ add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
   return code->pieces->len;
 }
 
-/* `places` [n] are of one process. */
+/* `sampled` [n] are of one process. */
 static void
-functions_init (Functions *self, Symbolization *symbolization, const Place *places, uint32_t n)
+functions_init (Functions *self,
+                Symbolization *symbolization,
+                const SampledFunction *sampled,
+                uint32_t n)
 {
   CodeCollection *code = symbolization->code;
   BatchItem *items = g_new0 (BatchItem, n);
@@ -120,12 +116,12 @@ functions_init (Functions *self, Symbolization *symbolization, const Place *plac
   self->piece = g_new0 (uint32_t, n);
   for (uint32_t i = 0; i < n; i++)
     {
-      const JitCode *function = &symbolization->store->jit_code[places[i].code];
+      const JitCode *function = &symbolization->store->jit_code[sampled[i].code];
 
-      items[i].address = places[i].address;
-      if (i == 0 || places[i].code != places[i - 1].code)
+      items[i].address = sampled[i].address;
+      if (i == 0 || sampled[i].code != sampled[i - 1].code)
         {
-          number = add_piece (code, symbolization, &places[i]);
+          number = add_piece (code, symbolization, &sampled[i]);
           if (number != 0)
             {
               self->function[self->n] =
@@ -134,7 +130,7 @@ functions_init (Functions *self, Symbolization *symbolization, const Place *plac
               self->piece[self->n++] = number - 1;
             }
         }
-      code->into->piece_of[places[i].address] = number;
+      code->into->piece_of[sampled[i].address] = number;
     }
 }
 
@@ -191,8 +187,8 @@ take (Symbolization *self,
 
   for (size_t i = 0; i < found->code.n; i++)
     {
-      const ElfInstruction *row = &found->code.row[i];
-      const JitPlace *place = &found->place[i];
+      const ElfInstruction *row = &found->code.instruction[i];
+      const JitPlace *line = &found->place[i];
       Instruction instruction;
 
       if (i == 0 || row[-1].range != row->range)
@@ -209,13 +205,13 @@ take (Symbolization *self,
       if (is_known)
         continue;
       instruction = sysprof_code_collection_make_row (code, piece, row, found->code.text);
-      if (self->options->with_lines && place->line != 0)
+      if (self->options->with_lines && line->line != 0)
         {
           /* Node.js 18 writes garbage for names that it has already freed. */
-          if (is_name (found->code.text + place->file))
+          if (is_name (found->code.text + line->file))
             instruction.file =
-                sysprof_code_collection_intern_file (code, found->code.text + place->file);
-          instruction.line = place->line;
+                sysprof_code_collection_intern_file (code, found->code.text + line->file);
+          instruction.line = line->line;
         }
       g_array_append_val (code->rows, instruction);
       piece->n++;
@@ -263,7 +259,8 @@ is_owner_known (const Search *self, ProcessId process, uid_t owner)
 static int
 open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
 {
-  int envelope = sysprof_open_regular_file (&self->opener, root, path, info);
+  int envelope = sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE, READER_OURSELVES,
+                                    root, path, info);
 
   if (envelope >= 0 && info->st_ino != batch->inode)
     {
@@ -276,13 +273,12 @@ open_at (Search *self, int root, const char *path, const FileBatch *batch, struc
 static int
 open_dump (Search *self, const FileBatch *batch, struct stat *info)
 {
-  const Symbolization *symbolization = self->symbolization;
   g_autoptr (GPtrArray) paths = NULL;
   FileRoots roots;
   int envelope = -1;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &self->roots, symbolization, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n && envelope < 0; i++)
     {
       const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
@@ -292,11 +288,10 @@ open_dump (Search *self, const FileBatch *batch, struct stat *info)
       if (envelope < 0)
         envelope = open_at (self, roots.fd[i], batch->path, batch, info);
     }
-  if (envelope >= 0 || self->mounts == NULL)
+  if (envelope >= 0 || self->locator.mounts == NULL)
     return envelope;
 
-  paths = sysprof_list_translations (self->mounts, symbolization->store, batch, batch->path,
-                                     &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   for (guint i = 0; i < paths->len && envelope < 0; i++)
     envelope = open_at (self, -1, paths->pdata[i], batch, info);
   return envelope;
@@ -367,18 +362,18 @@ is_same_file (const Mapping *a, const Mapping *b)
 }
 
 static void
-read_process (Search *self, const Place *places, uint32_t n)
+read_process (Search *self, const SampledFunction *sampled, uint32_t n)
 {
   const Store *store = self->symbolization->store;
   const Mapping *last = NULL; /* a repeated mapping is of the same file */
   Functions functions;
 
-  functions_init (&functions, self->symbolization, places, n);
+  functions_init (&functions, self->symbolization, sampled, n);
   for (MappingId id = 1; id < store->n_mappings && functions.n > 0; id++)
     {
       const Mapping *mapping = &store->mappings[id];
 
-      if (mapping->process != places->process ||
+      if (mapping->process != sampled->process ||
           (last != NULL && is_same_file (last, mapping)) ||
           !is_dump (sysprof_store_string (store, mapping->path)))
         continue;
@@ -391,35 +386,28 @@ read_process (Search *self, const Place *places, uint32_t n)
 void
 sysprof_jit_code_read (Symbolization *self)
 {
-  g_autoptr (GArray) array = collect_places (self);
-  const Place *places = (const Place *) (const void *) array->data;
-  Search search = { .symbolization = self,
-                    .opener = OPENER_INIT,
-                    .child = CONFINED_CHILD_INIT };
+  g_autoptr (GArray) array = list_sampled (self);
+  const SampledFunction *sampled = (const SampledFunction *) (const void *) array->data;
+  Search search = { .symbolization = self, .child = CONFINED_CHILD_INIT };
+  LocateOptions locate = sysprof_symbolization_locate_options (self);
   uint32_t end;
 
   if (array->len == 0)
     return;
 
-  sysprof_stop_event_init (&search.stop, self->progress->cancellable);
-  search.opener.stop_fd = search.child.stop_fd = search.stop.fd;
-  search.opener.has_stop_fd = search.child.has_stop_fd = search.stop.fd >= 0;
-  sysprof_process_roots_init (&search.roots, self);
-  if (self->options->sysroot == NULL)
-    search.mounts = sysprof_capture_mounts_new (self, search.stop.fd);
+  sysprof_file_locator_init (&search.locator, &locate);
+  search.child.stop_fd = search.locator.stop.fd;
+  search.child.has_stop_fd = search.locator.stop.fd >= 0;
   for (uint32_t i = 0; i < array->len && !sysprof_progress_is_cancelled (self->progress);
        i = end)
     {
-      for (end = i + 1; end < array->len && places[end].process == places[i].process; end++)
+      for (end = i + 1; end < array->len && sampled[end].process == sampled[i].process; end++)
         ;
-      read_process (&search, places + i, end - i);
+      read_process (&search, sampled + i, end - i);
       /* A file must not influence the results of the next one, so each one gets a new child. */
       sysprof_confined_child_end (&search.child);
     }
 
-  sysprof_process_roots_clear (&search.roots);
-  g_clear_pointer (&search.mounts, sysprof_capture_mounts_free);
   sysprof_confined_child_end (&search.child);
-  sysprof_opener_clear (&search.opener);
-  sysprof_stop_event_clear (&search.stop);
+  sysprof_file_locator_clear (&search.locator);
 }

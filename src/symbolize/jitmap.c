@@ -8,7 +8,10 @@
 static SymbolKind
 kind_of (const char *name)
 {
-  return g_str_has_prefix (name, SYMBOL_CUT_PREFIX) ? SYMBOL_MARKER : SYMBOL_JIT;
+  return g_str_has_prefix (name, SYMBOL_TRUNCATED_PREFIX) ||
+                 g_str_has_prefix (name, SYMBOL_CUT_PREFIX)
+             ? SYMBOL_MARKER
+             : SYMBOL_JIT;
 }
 
 static void

@@ -211,7 +211,8 @@ typedef enum
   ROW_IS_USED,
 } RowUse;
 
-/* Adds the label `_text`, from which vmlinux.c computes the load address of the kernel. It has no type: the address may have
+/* Adds the label `_text`, from which vmlinux.c computes the load address of the kernel. It has
+ * no type: the address may have
  * better names. */
 static void
 append_load_address (GString *text, const KernelSymbols *symbols, const uint8_t *use)

@@ -93,9 +93,9 @@ list_wanted (Symbolization *self, const FileBatch *batch)
 static void
 find_lines (const Symbolization *self,
             ElfSandbox *sandbox,
-            const ElfInstructions *found,
+            const ElfAnswers *found,
             uint64_t shift,
-            ElfLines *lines)
+            ElfAnswers *lines)
 {
   g_autofree uint64_t *addresses = g_new (uint64_t, found->n + 1);
 
@@ -103,12 +103,16 @@ find_lines (const Symbolization *self,
     return;
   for (size_t i = 0; i < found->n; i++)
     {
-      addresses[i] = found->row[i].address - shift;
+      addresses[i] = found->instruction[i].address - shift;
       if (i > 0 && addresses[i] < addresses[i - 1])
         return; /* the functions overlap */
     }
-  if (sysprof_elf_sandbox_resolve_lines (sandbox, true, addresses, found->n, lines) != ELF_OK)
-    *lines = (ElfLines){ 0 };
+  if (sysprof_elf_sandbox_resolve (
+          sandbox,
+          &(ElfQuery){
+              .kind = ELF_LINES, .are_addresses = true, .offsets = addresses, .n = found->n },
+          lines) != ELF_OK)
+    *lines = (ElfAnswers){ 0 };
 }
 
 void
@@ -120,20 +124,25 @@ sysprof_kernel_code_read (Symbolization *self,
   g_autoptr (GArray) list = list_wanted (self, batch);
   g_autofree ElfCodeRange *ranges = g_new0 (ElfCodeRange, list->len + 1);
   g_autofree uint32_t *number_of = g_new0 (uint32_t, list->len + 1);
-  ElfInstructions found = { 0 };
-  ElfLines lines = { 0 };
+  ElfAnswers found = { 0 };
+  ElfAnswers lines = { 0 };
 
   for (guint i = 0; i < list->len; i++)
     {
       ranges[i] = g_array_index (list, Wanted, i).range;
       number_of[i] = g_array_index (list, Wanted, i).piece;
     }
-  if (list->len == 0 || sysprof_elf_sandbox_disassemble_shifted (sandbox, shift, ranges,
-                                                                 list->len, &found) != ELF_OK)
+  if (list->len == 0 || sysprof_elf_sandbox_resolve (sandbox,
+                                                     &(ElfQuery){ .kind = ELF_CODE,
+                                                                  .are_addresses = true,
+                                                                  .shift = shift,
+                                                                  .ranges = ranges,
+                                                                  .n = list->len },
+                                                     &found) != ELF_OK)
     return;
 
   find_lines (self, sandbox, &found, shift, &lines);
   sysprof_code_collection_take (self, number_of, &found, &lines);
-  sysprof_elf_instructions_clear (&found);
-  sysprof_elf_lines_clear (&lines);
+  sysprof_elf_answers_clear (&found);
+  sysprof_elf_answers_clear (&lines);
 }

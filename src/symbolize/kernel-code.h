@@ -4,8 +4,8 @@
 
 #pragma once
 
+#include "inspect/inspect.h"
 #include "symbolize/batch.h"
-#include "symbolize/elf-sandbox.h"
 
 /* Reads the functions that contain addresses of the batch, if their bounds are known, from the
  * file that is open in the sandbox for its lines. The kernel ran at the link-time addresses

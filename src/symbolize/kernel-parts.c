@@ -6,8 +6,7 @@
 #include "symbolize/kernel-parts.h"
 
 #include "capture/capture.h"
-#include "symbolize/code.h"
-#include "symbolize/lines.h"
+#include "symbolize/request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +23,7 @@ bool
 sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address)
 {
   return self->store->addresses.kind[address] == ADDRESS_KERNEL &&
-         (self->code != NULL    ? sysprof_code_collection_wants (self, address)
-          : self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                                : sysprof_symbolization_is_open (self, address));
+         sysprof_symbolization_wants (self, address);
 }
 
 static bool
@@ -40,24 +37,11 @@ has_asked_for (const Symbolization *self)
 
 /* --- which kernels --- */
 
-/* The capture is untrusted, and the text becomes part of paths. */
-static bool
-is_build_id (Text hex)
-{
-  size_t size = sysprof_text_size (hex);
-
-  if (size < 4 || size >= SYMBOLIZER_BUILD_ID_SIZE)
-    return false;
-  for (const char *at = hex.at; at < hex.end; at++)
-    if (!g_ascii_isxdigit (*at) || g_ascii_isupper (*at))
-      return false;
-  return true;
-}
-
 static char *
 dup_build_id (Text hex)
 {
-  return is_build_id (hex) ? g_strndup (hex.at, sysprof_text_size (hex)) : g_strdup ("");
+  return sysprof_is_build_id (hex) ? g_strndup (hex.at, sysprof_text_size (hex))
+                                   : g_strdup ("");
 }
 
 static KernelPart *
@@ -73,7 +57,8 @@ add_part (KernelParts *self, char *binary, char *section, char *build_id)
   return &g_array_index (self->parts, KernelPart, self->parts->len - 1);
 }
 
-/* `ID BUILD-ID`. Recordings of one boot have the same; `first` is the ID of the first, empty before it. */
+/* `ID BUILD-ID`. Recordings of one boot have the same; `first` is the ID of the first, empty
+ * before it. */
 static void
 add_boot (KernelParts *self, Text value, Text *first)
 {
@@ -106,7 +91,8 @@ count_metadata (const Store *store, const char *key)
   return n;
 }
 
-/* Captures with addresses of several kernels get no file: version 3.46 joins captures of several boots as they are. */
+/* Captures with addresses of several kernels get no file: version 3.46 joins captures of
+ * several boots as they are. */
 static void
 add_kernels (KernelParts *self, const Symbolization *symbolization)
 {
@@ -371,7 +357,7 @@ sysprof_kernel_parts_new (const Symbolization *symbolization)
   find_bases (self, symbolization);
   g_array_sort (self->parts, compare_bases);
   collect_items (self, symbolization);
-  if (symbolization->code == NULL)
+  if (!symbolization->request->reads_code)
     merge_same_files (self);
   for (guint i = 0; i < self->parts->len; i++)
     list_offsets (&g_array_index (self->parts, KernelPart, i));

@@ -20,7 +20,7 @@
 typedef struct
 {
   FileBatch batch; /* of `batches` */
-  ElfLines lines;
+  ElfAnswers lines;
 } Answer;
 
 struct LinesAhead
@@ -44,12 +44,12 @@ struct LinesAhead
 /* --- the thread --- */
 
 void
-sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfLines *lines)
+sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfAnswers *lines)
 {
   const Answer answer = { *batch, *lines };
 
   g_array_append_val (self->answers, answer);
-  *lines = (ElfLines){ 0 };
+  *lines = (ElfAnswers){ 0 };
 }
 
 static void
@@ -60,8 +60,8 @@ look (LinesAhead *self)
   Symbolization symbolization;
 
   self->table = sysprof_symbol_table_new (1);
-  sysprof_symbolization_init (&symbolization, self->store, &self->options, &progress,
-                              self->table);
+  sysprof_symbolization_init (&symbolization, &sysprof_lines_request, self->store,
+                              &self->options, &progress, self->table);
   symbolization.lines = &lines;
   self->batches = sysprof_elf_find_lines (&symbolization);
   self->wanted = g_array_ref (symbolization.wanted);
@@ -166,7 +166,7 @@ sysprof_lines_ahead_take (LinesAhead *self, Symbolization *symbolization)
 
       if (!sysprof_progress_is_cancelled (symbolization->progress))
         sysprof_line_collection_add (symbolization, &answer->batch, &answer->lines);
-      sysprof_elf_lines_clear (&answer->lines);
+      sysprof_elf_answers_clear (&answer->lines);
     }
   g_array_set_size (self->answers, 0);
   add_gaps (self->table, symbolization->table);
@@ -183,7 +183,7 @@ sysprof_lines_ahead_free (LinesAhead *self)
   g_clear_object (&self->callers);
   g_object_unref (self->cancellable);
   for (guint i = 0; i < self->answers->len; i++)
-    sysprof_elf_lines_clear (&g_array_index (self->answers, Answer, i).lines);
+    sysprof_elf_answers_clear (&g_array_index (self->answers, Answer, i).lines);
   g_array_unref (self->answers);
   g_clear_pointer (&self->wanted, g_array_unref);
   g_clear_pointer (&self->batches, sysprof_file_batches_free);

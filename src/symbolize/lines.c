@@ -18,6 +18,8 @@
 
 #define N_KNOWN_TEXTS 0x4000
 
+static bool wants (const Symbolization *self, AddressId address);
+
 /* --- the lines of one file --- */
 
 /* A cache, because the texts of a file repeat often. */
@@ -30,7 +32,7 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  const ElfLines *lines;
+  const ElfAnswers *lines;
   StringId binary;
   StringId path;
   /* of its inlined functions, so that filters that exclude the kernel exclude them, too */
@@ -117,7 +119,7 @@ append_inlined (FileLines *self, const ElfLineRow *row)
 }
 
 static void
-pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
+pack (LineCollection *collection, const FileBatch *batch, const ElfAnswers *lines)
 {
   for (uint32_t i = 0; i < batch->n_items; i++)
     collection->is_known[batch->items[i].address] = 1;
@@ -125,7 +127,7 @@ pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
 }
 
 void
-sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines)
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfAnswers *lines)
 {
   SymbolTable *table = self->table;
   LineCollection *collection = self->lines;
@@ -157,11 +159,11 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLin
       const ElfLineFrame *outermost;
       const ElfLineRow *row;
 
-      if (!sysprof_line_collection_wants (self, item->address))
+      if (!wants (self, item->address))
         continue; /* an unnecessary answer of the second thread */
       while (batch->offsets[at] != item->offset)
         at++;
-      row = &lines->row[at];
+      row = &lines->line[at];
       collection->is_known[item->address] = 1;
       if (row->n == 0)
         continue;
@@ -181,17 +183,74 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLin
     }
 }
 
-void
-sysprof_line_collection_note_gap (const Symbolization *self,
-                                  const FileBatch *batch,
-                                  DebugGapKind kind,
-                                  uint32_t n,
-                                  const char *what)
+/* --- the request --- */
+
+static bool
+wants (const Symbolization *self, AddressId address)
 {
-  /* If code is wanted, lines were resolved before and noted the same gaps. */
-  if (self->lines != NULL)
-    sysprof_symbolization_note_gap (self, batch->path, kind, n, what);
+  const SymbolTable *table = self->table;
+  uint8_t kind;
+
+  if (self->lines->ahead != NULL)
+    return true; /* names are not known yet */
+  kind = table->row[table->of_address[address]].kind;
+  return !self->lines->is_known[address] && (kind == SYMBOL_USER || kind == SYMBOL_KERNEL);
 }
+
+static bool
+is_complete (const ElfFacts *facts)
+{
+  return facts->has_lines;
+}
+
+static bool
+is_useless (const Symbolization *self, const FileBatch *batch, bool is_complete)
+{
+  return !is_complete;
+}
+
+static bool
+resolve (ElfSearch *search,
+         const FileBatch *batch,
+         const uint64_t *addresses,
+         UnnamedReason reason)
+{
+  ElfAnswers lines = { 0 };
+  bool is_answered = sysprof_elf_search_resolve_lines (search, batch, addresses, &lines);
+
+  if (is_answered)
+    sysprof_line_collection_add (search->symbolization, batch, &lines);
+  sysprof_elf_answers_clear (&lines);
+  return is_answered;
+}
+
+static void
+resolve_kernel (Symbolization *self,
+                ElfCache *elf,
+                const FileBatch *batch,
+                const uint64_t *addresses,
+                uint64_t shift)
+{
+  const ElfQuery query = {
+    .kind = ELF_LINES, .are_addresses = true, .offsets = addresses, .n = batch->n_offsets
+  };
+  ElfAnswers lines = { 0 };
+
+  if (sysprof_elf_cache_resolve (elf, &query, &lines) == ELF_OK)
+    sysprof_line_collection_add (self, batch, &lines);
+  sysprof_elf_answers_clear (&lines);
+}
+
+const SymbolRequest sysprof_lines_request = {
+  .reads_lines = true,
+  .is_cached = true,
+  .reports_gaps = true,
+  .wants = wants,
+  .is_complete = is_complete,
+  .is_useless = is_useless,
+  .resolve = resolve,
+  .resolve_kernel = resolve_kernel,
+};
 
 /* --- all files --- */
 
@@ -271,7 +330,8 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   /* The servers were queried when names were resolved, and their files are in the cache. */
   from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
-  sysprof_symbolization_init (&self, store, &from_cache, progress, table);
+  sysprof_symbolization_init (&self, &sysprof_lines_request, store, &from_cache, progress,
+                              table);
   self.lines = &lines;
   table->file = sysprof_large_new0 (MAX (n, 1), sizeof *table->file);
   table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
@@ -307,7 +367,8 @@ sysprof_symbol_table_pack_lines (SymbolTable *table,
   Symbolization self;
 
   from_files.ask_debuginfod = false;
-  sysprof_symbolization_init (&self, store, &from_files, &progress, table);
+  sysprof_symbolization_init (&self, &sysprof_lines_request, store, &from_files, &progress,
+                              table);
   self.lines = &lines;
   (void) collect (&self, NULL, NULL); /* the lines found before a cancelation are valid */
 

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "symbolize/batch.h"
-#include "symbolize/elf-worker.h"
 #include "symbolize/lines-ahead.h"
+#include "symbolize/request.h"
 
 /* A function that was inlined at an address. */
 typedef struct
@@ -29,37 +29,15 @@ typedef struct LineCollection
   LinesAhead *ahead;
 } LineCollection;
 
-/* Whether the lines of an address are still missing. */
-static inline bool
-sysprof_line_collection_wants (const Symbolization *self, AddressId address)
-{
-  const SymbolTable *table = self->table;
-  uint8_t kind;
-
-  if (self->lines->ahead != NULL)
-    return true; /* names are not known yet */
-  kind = table->row[table->of_address[address]].kind;
-  return !self->lines->is_known[address] && (kind == SYMBOL_USER || kind == SYMBOL_KERNEL);
-}
-
 /* Adds the results for the offsets of a batch to those of its addresses whose lines are still
  * missing. May take over the content of `lines`, which is then empty. */
-void sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines);
+void
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfAnswers *lines);
 
 /* For LineCollection.ahead: takes over the answers for a batch. Called by the second thread. */
-void sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfLines *lines);
+void sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfAnswers *lines);
 /* Waits until all files were queried, and adds their answers. */
 void sysprof_lines_ahead_take (LinesAhead *self, Symbolization *symbolization);
 
-/* Queries all files of this machine. The added answers refer to the returned batches. */
-FileBatches *sysprof_elf_find_lines (Symbolization *self);
-
 /* Whether the chain contains this symbolizer. */
 bool sysprof_symbolize_asks (const SymbolizeOptions *options, SymbolizerKind kind);
-
-/* Notes why the answers for a batch are incomplete; `what` is untrusted, or NULL. */
-void sysprof_line_collection_note_gap (const Symbolization *self,
-                                       const FileBatch *batch,
-                                       DebugGapKind kind,
-                                       uint32_t n,
-                                       const char *what);

@@ -19,7 +19,7 @@
 typedef struct
 {
   GString *text;
-  const ElfLines *lines;
+  const ElfAnswers *lines;
   GHashTable *number; /* text → its offset, counted from 1 */
 } Writer;
 
@@ -77,7 +77,7 @@ add_file (GString *text, const FileBatch *batch)
 }
 
 void
-sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines *lines)
+sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfAnswers *lines)
 {
   Writer self = { .text = text, .lines = lines };
 
@@ -87,8 +87,8 @@ sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines 
   self.number = g_hash_table_new (NULL, NULL);
   add_file (text, batch);
   for (uint32_t i = 0; i < batch->n_offsets && text->len < MOST_TEXT; i++)
-    if (lines->row[i].n > 0)
-      add_row (&self, batch->offsets[i], &lines->row[i]);
+    if (lines->line[i].n > 0)
+      add_row (&self, batch->offsets[i], &lines->line[i]);
   g_hash_table_unref (self.number);
 }
 
@@ -253,7 +253,7 @@ finish_file (Reader *self)
   g_autofree uint64_t *offsets = NULL;
   g_autofree ElfLineRow *rows = NULL;
   FileBatch answered;
-  ElfLines lines;
+  ElfAnswers lines;
 
   self->file = NULL;
   if (batch == NULL || self->answers->len == 0)
@@ -272,7 +272,7 @@ finish_file (Reader *self)
 
       for (; item < batch->items + batch->n_items && item->offset == batch->offsets[answer->at];
            item++)
-        if (sysprof_line_collection_wants (self->symbolization, item->address))
+        if (sysprof_symbolization_wants (self->symbolization, item->address))
           g_array_append_val (items, *item);
       if (items->len == n_before)
         continue;
@@ -282,8 +282,8 @@ finish_file (Reader *self)
   answered.items = (const BatchItem *) (const void *) items->data;
   answered.n_items = items->len;
 
-  lines = (ElfLines){
-    .row = rows,
+  lines = (ElfAnswers){
+    .line = rows,
     .n = answered.n_offsets,
     .frame = (ElfLineFrame *) (void *) self->frames->data,
     .n_frames = self->frames->len,

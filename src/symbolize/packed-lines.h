@@ -7,7 +7,7 @@
 #include "symbolize/lines.h"
 
 /* Writes the answers for the offsets of a file. */
-void sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines *lines);
+void sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfAnswers *lines);
 
 /* Adds the lines that the capture contains. */
 void sysprof_packed_lines_use (Symbolization *self);

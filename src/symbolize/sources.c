@@ -6,9 +6,8 @@
  * Only the path connects a source file to the compiled code. It may have changed since; only
  * servers identify it by build ID. */
 
-#include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
+#include "symbolize/request.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,10 +20,8 @@
 typedef struct
 {
   Symbolization symbolization;
-  Opener opener;
-  ProcessRoots roots;
-  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
-  size_t room;           /* remaining bytes for further texts; 0 = a file exceeded the limit */
+  FileLocator locator;
+  size_t room; /* remaining bytes for further texts; 0 = a file exceeded the limit */
 } Finder;
 
 /* The program or library that was compiled from the file, if it can be requested from a
@@ -63,8 +60,10 @@ find_program (Finder *self,
               const char *path,
               struct stat *info)
 {
-  autofd envelope =
-      path[0] == '/' ? sysprof_open_regular_file (&self->opener, root, path, info) : -1;
+  autofd envelope = path[0] == '/'
+                        ? sysprof_open_file (&self->locator.opener, OPEN_REGULAR_FILE,
+                                             READER_OURSELVES, root, path, info)
+                        : -1;
 
   return envelope >= 0 && batch->inode != 0 && info->st_ino == batch->inode;
 }
@@ -77,17 +76,16 @@ find_reader (Finder *self, const FileBatch *batch, int root)
   struct stat info = { 0 };
   bool is_ours;
 
-  if (geteuid () != 0 || self->mounts == NULL)
+  if (geteuid () != 0 || self->locator.mounts == NULL)
     return READER_OURSELVES;
   if (root >= 0)
     return READER_NOBODY;
-  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch,
-                                     batch->path, &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, batch->path, &is_ours);
   if (is_ours)
     g_ptr_array_add (paths, g_strdup (batch->path));
   for (guint i = 0; i < paths->len; i++)
     if (find_program (self, batch, -1, paths->pdata[i], &info))
-      return sysprof_find_reader (&self->opener, -1, paths->pdata[i], &info);
+      return sysprof_find_reader (&self->locator.opener, -1, paths->pdata[i], &info);
   return READER_NOBODY;
 }
 
@@ -139,8 +137,8 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
   autofd envelope = -1;
 
   if (self->room > 0)
-    envelope = sysprof_copy_text_file (&self->opener, find_reader (self, batch, root), root,
-                                       path, &info);
+    envelope = sysprof_open_file (&self->locator.opener, OPEN_TEXT_COPY,
+                                  find_reader (self, batch, root), root, path, &info);
   else
     errno = EFBIG;
   if (envelope < 0 || !read_text (self, file, envelope, &info))
@@ -164,15 +162,14 @@ find_here (Finder *self, SourceFile *file, const FileBatch *batch)
   FileRoots roots;
   bool is_ours;
 
-  sysprof_file_roots_find (&roots, &self->roots, &self->symbolization, batch);
+  sysprof_file_roots_find (&roots, &self->locator, batch);
   for (unsigned i = 0; i < roots.n; i++)
     if ((roots.fd[i] >= 0) && try_place (self, file, batch, roots.fd[i], path))
       return true;
-  if (self->mounts == NULL)
+  if (self->locator.mounts == NULL)
     return false;
 
-  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch, path,
-                                     &is_ours);
+  paths = sysprof_list_translations (&self->locator, batch, path, &is_ours);
   for (guint i = 0; i < paths->len; i++)
     if (try_place (self, file, batch, -1, paths->pdata[i]))
       return true;
@@ -186,18 +183,10 @@ static void
 take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, -1, path, &info);
+  autofd envelope = sysprof_open_file (&self->locator.opener, OPEN_TEXT_COPY, READER_OURSELVES,
+                                       -1, path, &info);
 
   file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
-}
-
-static bool
-is_known_build (const char *hex)
-{
-  size_t length = strlen (hex);
-
-  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
-         strspn (hex, "0123456789abcdef") == length;
 }
 
 static void
@@ -213,7 +202,7 @@ fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
     return;
   for (uint32_t i = 0; i < n; i++)
     if (files[i].text == NULL && files[i].path[0] == '/' &&
-        is_known_build (made[i].batch.build_id))
+        sysprof_is_build_id (sysprof_text_from_string (made[i].batch.build_id)))
       wanted[n_wanted++] = (DebuginfodFile){ .build_id = made[i].batch.build_id,
                                              .source = files[i].path,
                                              .may_ask = options->ask_debuginfod,
@@ -250,13 +239,13 @@ sysprof_source_files_read (SourceFile *files,
   int64_t until = g_get_monotonic_time () + MOST_SOURCE_SECONDS * G_TIME_SPAN_SECOND;
   uint32_t n_sought = MIN (n, MOST_SOURCES);
   g_autofree Made *made = g_new0 (Made, n_sought + 1);
-  Finder self = { .opener = OPENER_INIT, .room = MOST_SOURCES_SIZE };
+  Finder self = { .room = MOST_SOURCES_SIZE };
+  LocateOptions locate;
 
-  sysprof_symbolization_init (&self.symbolization, store, options, &progress,
-                              (SymbolTable *) symbols);
-  sysprof_process_roots_init (&self.roots, &self.symbolization);
-  if (self.symbolization.options->sysroot == NULL)
-    self.mounts = sysprof_capture_mounts_new (&self.symbolization, -1);
+  sysprof_symbolization_init (&self.symbolization, &sysprof_names_request, store, options,
+                              &progress, (SymbolTable *) symbols);
+  locate = sysprof_symbolization_locate_options (&self.symbolization);
+  sysprof_file_locator_init (&self.locator, &locate);
   for (uint32_t i = 0; i < n_sought; i++)
     {
       made_init (&made[i], store, &files[i]);
@@ -270,9 +259,7 @@ sysprof_source_files_read (SourceFile *files,
 
   for (uint32_t i = 0; i < n_sought; i++)
     g_free (made[i].items);
-  sysprof_process_roots_clear (&self.roots);
-  g_clear_pointer (&self.mounts, sysprof_capture_mounts_free);
-  sysprof_opener_clear (&self.opener);
+  sysprof_file_locator_clear (&self.locator);
   sysprof_symbolization_clear (&self.symbolization);
 }
 

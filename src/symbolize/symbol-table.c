@@ -5,8 +5,6 @@
 
 #include "symbolize/symbol-table.h"
 
-#include "symbolize/lines-ahead.h"
-
 #include <string.h>
 
 #define FIRST_ROWS  256
@@ -23,6 +21,7 @@ typedef struct
   GBytes *kallsyms;
   uint64_t *link_address; /* [n_addresses] or NULL */
   LinesAhead *ahead;      /* or NULL */
+  void (*free_ahead) (LinesAhead *);
 } TableWithIndex;
 
 static const char *const kind_names[] = {
@@ -351,9 +350,12 @@ sysprof_symbol_table_get_link_address (const SymbolTable *table, AddressId addre
 }
 
 void
-sysprof_symbol_table_take_ahead (SymbolTable *table, LinesAhead *ahead)
+sysprof_symbol_table_take_ahead (SymbolTable *table,
+                                 LinesAhead *ahead,
+                                 void (*free_ahead) (LinesAhead *))
 {
   ((TableWithIndex *) table)->ahead = ahead;
+  ((TableWithIndex *) table)->free_ahead = free_ahead;
 }
 
 LinesAhead *
@@ -414,7 +416,7 @@ sysprof_symbol_table_unref (SymbolTable *table)
   if (!g_atomic_int_dec_and_test (&self->n_references))
     return;
 
-  g_clear_pointer (&self->ahead, sysprof_lines_ahead_free);
+  g_clear_pointer (&self->ahead, self->free_ahead);
   g_free (table->row);
   g_free (table->of_address);
   g_free (table->function_start);

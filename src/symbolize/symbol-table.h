@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Functions that build a SymbolTable. Only symbolizers call them, before the table is frozen. */
+/* Functions that build a SymbolTable. Only symbolizers call them, before the table is
+ * frozen. */
 
 #pragma once
 
@@ -31,7 +32,9 @@ uint64_t sysprof_symbol_table_get_link_address (const SymbolTable *self, Address
 /* The thread that looks up lines in the meantime. The setter takes ownership; the getter
  * returns NULL if there is none. */
 typedef struct LinesAhead LinesAhead;
-void sysprof_symbol_table_take_ahead (SymbolTable *self, LinesAhead *ahead);
+void sysprof_symbol_table_take_ahead (SymbolTable *self,
+                                      LinesAhead *ahead,
+                                      void (*free_ahead) (LinesAhead *));
 LinesAhead *sysprof_symbol_table_steal_ahead (SymbolTable *self);
 
 /* Converts a reason to the short word that captures store, and back; N_UNNAMED if the word is

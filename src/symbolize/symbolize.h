@@ -18,6 +18,7 @@
 
 #pragma once
 
+#include "locate/locate.h"
 #include "store/store.h"
 #include "util/pinned-files.h"
 
@@ -37,7 +38,8 @@ typedef enum
 } SymbolKind;
 
 /* An entry that marks a truncated stack is named: this prefix, the code of the reason, "]". */
-#define SYMBOL_CUT_PREFIX "[stack cut: "
+#define SYMBOL_TRUNCATED_PREFIX "[stack truncated: "
+#define SYMBOL_CUT_PREFIX       "[stack cut: " /* the same in older captures */
 
 /* "user", "kernel", … as in JSON reports. */
 const char *sysprof_symbol_kind_to_string (SymbolKind kind);
@@ -155,55 +157,6 @@ typedef enum
 } SymbolizerKind;
 #define N_SYMBOLIZERS (SYMBOLIZER_DEBUGINFOD + 1)
 
-/* The progress and result of requests to debuginfod servers. */
-typedef struct
-{
-  /* debug files that were in the cache, so that no server was asked */
-  uint32_t n_cached;
-  uint32_t n_known_missing; /* likewise: recently no server had the file */
-  uint32_t n_asked;
-  uint32_t n_done; /* finished requests; each one is counted in one of the next four */
-  uint32_t n_found;
-  uint32_t n_not_found;
-  uint32_t n_failed; /* no answer in time, or an error */
-  uint32_t n_too_large;
-  uint32_t n_unfit; /* found or cached, but not the requested file: not used */
-  uint64_t bytes;
-  double seconds;
-  int first_error;    /* errno of a failed request, 0 = unknown */
-  bool is_of_sources; /* the requests are for source files, not for debug files */
-  bool is_out_of_time;
-  bool is_done;
-  char *problem; /* why no server could be asked, or NULL */
-} DebuginfodStatus;
-
-/* Called by the thread that symbolizes: repeatedly while servers are asked, and at the end. */
-typedef void (*DebuginfodFunc) (const DebuginfodStatus *status, void *data);
-
-/* Returns the progress, or at the end one sentence about the result; NULL = nothing to report.
- * Free with g_free(). */
-char *sysprof_debuginfod_describe (const DebuginfodStatus *status);
-
-/* Files to request from servers later, so that symbolization does not wait for them. The next
- * symbolization finds them in the cache. *Owned* by one thread at a time. */
-typedef struct DebuginfodQueue DebuginfodQueue;
-
-DebuginfodQueue *sysprof_debuginfod_queue_new (void);
-void sysprof_debuginfod_queue_free (DebuginfodQueue *self);
-uint32_t sysprof_debuginfod_queue_get_n (const DebuginfodQueue *self);
-/* Downloads the files into the cache, for one minute at most. Calls `func` like symbolization
- * does. */
-void sysprof_debuginfod_queue_fetch (DebuginfodQueue *self, DebuginfodFunc func, void *data);
-
-/* Returns why no server can be asked: none is configured, or libdebuginfod is missing. NULL =
- * servers can be asked. Free with g_free(). */
-char *sysprof_debuginfod_check (void);
-
-/* For programs with the options --debuginfod and --no-debuginfod: returns whether to ask
- * servers. If servers are wanted and DEBUGINFOD_URLS is not set, sets it from /etc/debuginfod.
- * So call this before other threads are started. */
-bool sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused);
-
 typedef struct
 {
   bool no_symbols;              /* resolve no names */
@@ -235,8 +188,6 @@ typedef struct
   DebuginfodFunc tell_debuginfod; /* or NULL */
   void *tell_debuginfod_data;
 } SymbolizeOptions;
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DebuginfodQueue, sysprof_debuginfod_queue_free)
 
 SymbolTable *sysprof_symbolize (Store *store,
                                 const SymbolizeOptions *options, /* NULL = defaults */
@@ -351,9 +302,8 @@ typedef struct
   bool is_left_out; /* it was not looked for: a limit on the number or the time was reached */
 } SourceFile;
 
-#define MOST_SOURCES        4096       /* in one call */
-#define MOST_SOURCE_SECONDS 10         /* time limit on this machine */
-#define MOST_SOURCE_SIZE    (16 << 20) /* bytes */
+#define MOST_SOURCES        4096 /* in one call */
+#define MOST_SOURCE_SECONDS 10   /* time limit on this machine */
 
 /* Reads the source files that can be found: below --sysroot; else where the processes of these
  * addresses saw them, then on this machine; else from debuginfod, as the options permit. In

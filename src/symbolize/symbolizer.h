@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface of a symbolizer: a file that resolves those addresses of its kind that the
- * previous ones in the chain did not resolve. The chain is a table in symbolizer.c. Everything
+ * previous ones in the chain did not resolve. The chain is a table in chain.c. Everything
  * in this file is *owned* by the thread that calls sysprof_symbolize(). */
 
 #pragma once
@@ -9,8 +9,6 @@
 #include "symbolize/symbolize.h"
 
 #include <string.h>
-
-#define SYMBOLIZER_BUILD_ID_SIZE 129 /* hex digits and a NUL */
 
 typedef struct
 {
@@ -34,21 +32,26 @@ typedef struct
   FileBudget *budget; /* borrowed: limits the work for files of untrusted owners */
   GArray *wanted;     /* of WantedFile: files with unnamed functions */
   /* build ID of the kernel, if some functions have no name and its file is missing; or empty */
-  char wanted_kernel[SYMBOLIZER_BUILD_ID_SIZE];
+  char wanted_kernel[BUILD_ID_TEXT_SIZE];
   GArray *wanted_modules; /* of WantedModule: likewise for kernel modules; each build ID once */
   bool is_interrupted; /* the search for names was canceled, and names found before are kept */
-  struct LineCollection *lines; /* NULL; else lines are collected instead of names (lines.h) */
-  /* NULL; else code is collected (code.h), and the table is not changed */
+  const struct SymbolRequest *request; /* what is looked up (request.h) */
+  struct LineCollection *lines;        /* for the request for lines (lines.h) */
+  /* for the request for code (code.h), which does not change the table */
   struct CodeCollection *code;
 } Symbolization;
 
 /* `table` is borrowed. */
 void sysprof_symbolization_init (Symbolization *self,
+                                 const struct SymbolRequest *request,
                                  Store *store,
                                  const SymbolizeOptions *options,
                                  Progress *progress,
                                  SymbolTable *table);
 void sysprof_symbolization_clear (Symbolization *self);
+
+/* What the search for files needs to know. */
+LocateOptions sysprof_symbolization_locate_options (const Symbolization *self);
 
 /* Returns NULL if the capture does not contain the key. */
 const char *sysprof_symbolization_find_metadata (const Symbolization *self, const char *key);
@@ -117,8 +120,8 @@ void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
                                     const UnnamedAnswer *answer);
 
-/* Notes that debug information of the file with that path (as processes see it) is missing;
- * `what` is untrusted. */
+/* Notes that debug information of the file with that path (as processes see it) is missing, if
+ * the request reports it; `what` is untrusted. */
 void sysprof_symbolization_note_gap (const Symbolization *self,
                                      const char *path,
                                      DebugGapKind kind,

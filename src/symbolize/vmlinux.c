@@ -9,13 +9,9 @@
 
 #include "symbolize/vmlinux.h"
 
-#include "symbolize/elf-cache.h"
 #include "symbolize/fetched-files.h"
-#include "symbolize/file-locator.h"
-#include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
-#include "symbolize/lines.h"
-#include "symbolize/stop-event.h"
+#include "symbolize/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,7 +150,8 @@ read_modules (Search *self)
   self->modules = g_strdup ("");
   if (self->release[0] == 0 || (sysroot != NULL && root < 0))
     return;
-  envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, root, path, &info);
+  envelope =
+      sysprof_open_file (&self->opener, OPEN_TEXT_COPY, READER_OURSELVES, root, path, &info);
   text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   if (text < 0)
     return;
@@ -203,50 +200,34 @@ dup_module_path (Search *self, const char *binary)
 
 /* --- is it the file that was recorded? --- */
 
-static bool
-has_build_id (const ElfFacts *facts, const char *hex)
-{
-  size_t n = facts->build_id_size;
-
-  if (n == 0 || strlen (hex) != 2 * n)
-    return false;
-  for (size_t i = 0; i < n; i++)
-    {
-      char byte[3];
-
-      g_snprintf (byte, sizeof byte, "%02x", facts->build_id[i]);
-      if (strncmp (byte, hex + 2 * i, 2) != 0)
-        return false;
-    }
-  return true;
-}
-
 /* Whether the file contains everything that is wanted. */
 static bool
 is_of_use (const Search *self)
 {
   if (self->module == NULL ? self->facts.kernel_text == 0 : self->facts.n_text_sections == 0)
     return false;
-  if (self->symbolization->code != NULL)
+  if (self->symbolization->request->reads_code)
     return self->facts.text_size == 0; /* a debug file has no code */
-  return self->symbolization->lines != NULL ? self->facts.has_lines : self->facts.is_full;
+  return self->symbolization->request->is_complete (&self->facts);
 }
 
 static bool
 add_debug_file (Search *self, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+  autofd envelope =
+      sysprof_open_file (&self->opener, OPEN_REGULAR_FILE, READER_OURSELVES, root, path, &info);
 
-  return envelope >= 0 &&
-         sysprof_elf_cache_add_debug (&self->elf, envelope, &info, &self->facts) == ELF_OK;
+  return envelope >= 0 && sysprof_elf_cache_add_part (&self->elf, &(ElfPart){ ELF_PART_DEBUG },
+                                                      envelope, &info, &self->facts) == ELF_OK;
 }
 
 static bool
 open_file (Search *self, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+  autofd envelope =
+      sysprof_open_file (&self->opener, OPEN_REGULAR_FILE, READER_OURSELVES, root, path, &info);
 
   if (envelope < 0)
     return false;
@@ -257,11 +238,10 @@ open_file (Search *self, int root, const char *path)
       self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
     }
   if (sysprof_elf_cache_open (&self->elf, envelope, &info,
-                              self->symbolization->lines != NULL ||
-                                  self->symbolization->code != NULL,
+                              self->symbolization->request->reads_lines,
                               &self->facts) != ELF_OK)
     return false;
-  if (has_build_id (&self->facts, self->build_id))
+  if (sysprof_elf_has_build_id (&self->facts, self->build_id))
     return is_of_use (self);
 
   self->reason = UNNAMED_OTHER_KERNEL_FILE;
@@ -302,49 +282,13 @@ find_file (Search *self)
 
   if (!find_in_all_places (self, open_file))
     return false;
-  if (symbolization->code != NULL && symbolization->options->with_lines &&
+  if (symbolization->request->reads_code && symbolization->options->with_lines &&
       !self->facts.has_lines)
     (void) find_in_all_places (self, add_debug_file);
   return true;
 }
 
 /* --- answers --- */
-
-static void
-name_address (Symbolization *self,
-              const FileBatch *batch,
-              AddressId address,
-              const ElfAnswers *answers,
-              const ElfAnswer *answer)
-{
-  uint64_t at = sysprof_symbolization_lookup_address (self, address);
-  const char *raw_name = answers->text + answer->name;
-
-  (void) sysprof_symbolization_name (
-      self, address,
-      &(SymbolAnswer){
-          .name = answer->demangled != 0 ? answers->text + answer->demangled : raw_name,
-          .raw_name = raw_name,
-          .binary = batch->path,
-          .kind = SYMBOL_KERNEL,
-          .start = at - (answer->link_address - answer->start),
-          .end = at + (answer->end - answer->link_address),
-      });
-}
-
-static void
-use_answers (Symbolization *self, const FileBatch *batch, const ElfAnswers *answers)
-{
-  uint32_t at = 0;
-
-  for (uint32_t i = 0; i < batch->n_items; i++)
-    {
-      while (batch->offsets[at] != batch->items[i].offset)
-        at++;
-      if (answers->row[at].name != 0)
-        name_address (self, batch, batch->items[i].address, answers, &answers->row[at]);
-    }
-}
 
 /* Captures store lines by offset from `_text`, because readers may not have the file with its
  * link-time address. */
@@ -376,32 +320,20 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
   Symbolization *symbolization = self->symbolization;
   FileBatch batch = sysprof_kernel_part_get_batch (part);
   g_autofree uint64_t *addresses = list_addresses (part, link_base);
-  ElfAnswers answers = { 0 };
-  ElfLines lines = { 0 };
 
   cut_batch (&batch, size);
   /* Addresses in a request must ascend. */
-  if (batch.n_offsets == 0 || addresses[batch.n_offsets - 1] < addresses[0])
-    return;
-  if (symbolization->code != NULL)
-    sysprof_kernel_code_read (symbolization, &self->elf.sandbox, &batch,
-                              part->base - link_base);
-  else if (symbolization->lines != NULL)
-    {
-      if (sysprof_elf_cache_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
-                                           &lines) == ELF_OK)
-        sysprof_line_collection_add (symbolization, &batch, &lines);
-    }
-  else if (sysprof_elf_cache_resolve (&self->elf, true, addresses, batch.n_offsets, &answers) ==
-           ELF_OK)
-    use_answers (symbolization, &batch, &answers);
-  sysprof_elf_answers_clear (&answers);
-  sysprof_elf_lines_clear (&lines);
+  if (batch.n_offsets > 0 && addresses[batch.n_offsets - 1] >= addresses[0])
+    symbolization->request->resolve_kernel (symbolization, &self->elf, &batch, addresses,
+                                            part->base - link_base);
 }
 
+/* Only names have a reason: lines and code are looked up for functions that have a name. */
 static void
 explain (Symbolization *self, UnnamedReason reason)
 {
+  if (self->request->reads_lines)
+    return;
   for (AddressId address = 1; address < self->store->addresses.n; address++)
     if (sysprof_kernel_is_asked_for (self, address))
       sysprof_symbolization_explain (self, address, &(UnnamedAnswer){ .reason = reason });
@@ -424,8 +356,7 @@ start (Search *self, Symbolization *symbolization, bool use_sandbox)
   };
   sysprof_stop_event_init (&self->stop, symbolization->progress->cancellable);
   self->elf.is_by_address = true;
-  /* Instructions are not cached. */
-  if (!symbolization->options->no_cache && symbolization->code == NULL)
+  if (!symbolization->options->no_cache && symbolization->request->is_cached)
     self->elf.cache = sysprof_symbol_cache_new ();
   self->opener.stop_fd = self->stop.fd;
   self->opener.has_stop_fd = self->stop.fd >= 0;
@@ -454,7 +385,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   is_found = (kernel->base == 0 || kernel->items->len > 0) && find_file (self);
   if (is_found && kernel->base != 0)
     use_file (self, kernel, self->facts.kernel_text, UINT64_MAX);
-  else if (symbolization->lines == NULL && symbolization->code == NULL)
+  else
     explain (symbolization, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
   if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
     g_strlcpy (symbolization->wanted_kernel, kernel->build_id,
@@ -524,7 +455,7 @@ resolve_module (Search *self, const KernelPart *part)
   section = is_found ? find_section (&self->facts, part->section) : NULL;
   if (section != NULL)
     use_file (self, part, section->address, section->size);
-  if (!is_found && self->symbolization->code == NULL) /* debug files contain no code */
+  if (!is_found && !self->symbolization->request->reads_code) /* debug files contain no code */
     note_wanted_module (self->symbolization, part);
   self->module = NULL;
   self->n_sections++;
@@ -537,12 +468,12 @@ sysprof_vmlinux_resolve (Symbolization *self)
   g_autoptr (KernelParts) parts = sysprof_kernel_parts_new (self);
   Search search;
 
-  if (parts->are_mixed && self->lines == NULL && self->code == NULL)
+  if (parts->are_mixed)
     explain (self, UNNAMED_MIXED_KERNELS);
   if (parts->parts->len == 0)
     return;
 
-  start (&search, self, self->options->use_sandbox || self->code != NULL);
+  start (&search, self, self->options->use_sandbox || self->request->reads_code);
   for (guint i = 0; i < parts->parts->len && !sysprof_progress_is_cancelled (self->progress);
        i++)
     {
@@ -550,8 +481,7 @@ sysprof_vmlinux_resolve (Symbolization *self)
 
       (part->section[0] == '\0' ? resolve_kernel : resolve_module) (&search, part);
     }
-  /* If code is wanted, lines were resolved before and noted the same gap. */
-  if (search.n_left_out > 0 && self->code == NULL)
+  if (search.n_left_out > 0)
     sysprof_symbolization_note_gap (self, "[kernel]", DEBUG_GAP_MODULES_LEFT_OUT,
                                     search.n_left_out, search.first_left_out);
   finish (&search);

@@ -126,7 +126,7 @@ print_location (const SymbolTable *symbols, const Symbol *row)
 static void
 print_callgraph (const Store *store, const SymbolTable *symbols)
 {
-  TreeShape shape = { 0 };
+  Shape shape = { 0 };
   StackWeights weights = { 0 };
   g_autoptr (CallTree) tree = NULL;
   CallNodeId node = 0;

@@ -10,10 +10,9 @@
 #include "unwind/cfi.h"
 #include "unwind/code-patterns.h"
 #include "unwind/code-reader.h"
-#include "unwind/eh-return.h"
 #include "unwind/go.h"
+#include "unwind/rule-check.h"
 #include "unwind/table.h"
-#include "unwind/x86.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -21,13 +20,7 @@
 
 #define MOST_TEXTS 64 /* executable sections */
 
-/* The first instructions of each function are compared with its unwind rules. */
-#define MOST_FIRST             12                     /* rows */
-#define MOST_FIRST_INSTRUCTION 4                      /* bytes */
-#define PIECE                  (UINT64_C (256) << 10) /* bytes read at once */
-#define MOST_CONTRADICTED      64
-#define MOST_EH_RETURNS        8  /* libgcc has four */
-#define BEGINNING              16 /* bytes */
+#define MOST_CONTRADICTED 64
 
 /* Linkers put up to 15 bytes of padding between functions. Padding counts as part of the
  * function before it. This saves two rows, and a return address after a call that never returns
@@ -41,15 +34,7 @@
  * consecutive functions. Every program has a gap of about 200 bytes, which the compiler
  * adds. */
 #define LEAST_SYMBOLS 256
-#define MOST_OUTSIDE  8192 /* stored calls between gaps */
 #define MOST_GAPS     4096 /* gaps of that size that are searched for calls */
-
-/* The rows at the start of a function. */
-typedef struct
-{
-  uint64_t address;
-  uint32_t rule;
-} FirstRow;
 
 typedef struct
 {
@@ -72,23 +57,10 @@ typedef struct
   /* [n_contradicted] functions whose rules contradict their code */
   uint64_t contradicted[MOST_CONTRADICTED];
   size_t n_contradicted;
-  EhReturn eh_return[MOST_EH_RETURNS]; /* [n_eh_returns] ascending */
-  size_t n_eh_returns;
-  const EhReturn *adding; /* whose rows replace those of the current function; NULL = none */
-  EhReturnRow last[3];    /* the last rows added */
-  /* of the current function, if it leaves to an exception handler; else zero */
-  EhReturnRow exit[3];
   /* compare rules with code: in the first pass, unless only call-frame information is used */
   bool is_comparing;
-  bool is_again;  /* the pass must be repeated, because a function needs other rows */
-  uint8_t *piece; /* bytes at [piece_start, piece_end), or NULL */
-  uint64_t piece_start;
-  uint64_t piece_end;
-  uint64_t text_end;          /* of the current section */
-  FirstRow first[MOST_FIRST]; /* [n_first] of the current function */
-  size_t n_first;
-  uint64_t *outside; /* [MOST_OUTSIDE] */
-  size_t n_outside;
+  bool is_again;        /* the pass must be repeated, because a function needs other rows */
+  RuleCheck check;      /* of the current function and section */
   uint64_t code_budget; /* bytes of code without rules that may still be read */
   uint32_t no_rule;     /* RULE_NONE or RULE_DOUBT */
   BuildSources sources;
@@ -96,36 +68,12 @@ typedef struct
 
 #define RBX 3
 
-static void add_row (void *data, uint64_t address, uint32_t rule);
-
-static void
-add_eh_return (Build *self)
-{
-  const EhReturn *eh_return = self->adding;
-
-  self->adding = NULL;
-  for (unsigned i = 0; eh_return != NULL && i < EH_RETURN_ROWS; i++)
-    add_row (self, eh_return->row[i].address, eh_return->row[i].rule);
-}
-
 static void
 add_row (void *data, uint64_t address, uint32_t rule)
 {
   Build *self = data;
 
-  if (self->adding != NULL && address >= self->adding->row[0].address)
-    {
-      if (address < self->adding->end)
-        return;
-      add_eh_return (self);
-    }
-  if (self->n_first < MOST_FIRST)
-    self->first[self->n_first++] = (FirstRow){ address, rule };
-  self->last[0] = self->last[1];
-  self->last[1] = self->last[2];
-  self->last[2] = (EhReturnRow){ address, rule };
-  if (RULE_KIND (rule) == RULE_RA && sysprof_eh_return_is_exit (self->last))
-    memcpy (self->exit, self->last, sizeof self->exit);
+  sysprof_rule_check_add (&self->check, address, rule);
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
@@ -228,33 +176,6 @@ is_part (const char *name)
   return strstr (name, ".cold") != NULL;
 }
 
-static void
-add_starts_among (CodeReader *reader,
-                  const uint64_t *target,
-                  size_t n,
-                  uint64_t start,
-                  uint64_t end)
-{
-  for (size_t i = 0; i < n; i++)
-    if (target[i] >= start && target[i] < end)
-      sysprof_code_reader_add_start (reader, target[i]);
-}
-
-/* Stores calls from one gap to later ones. */
-static void
-keep_outside (Build *self, const CodeReader *reader)
-{
-  size_t n;
-  const uint64_t *target = sysprof_code_reader_get_outside (reader, &n);
-
-  if (self->outside == NULL)
-    self->outside = calloc (MOST_OUTSIDE, sizeof *self->outside);
-  if (self->outside == NULL)
-    return;
-  for (size_t i = 0; i < n && self->n_outside < MOST_OUTSIDE; i++)
-    self->outside[self->n_outside++] = target[i];
-}
-
 /* The first symbol that begins at or after `address`. */
 static size_t
 find_symbol (const ElfSymbols *symbols, uint64_t address)
@@ -299,8 +220,9 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
     }
 
   find_call_targets (self);
-  add_starts_among (reader, self->call_targets, self->n_call_targets, start, end);
-  add_starts_among (reader, self->outside, self->n_outside, start, end);
+  for (size_t i = 0; i < self->n_call_targets; i++)
+    if (self->call_targets[i] >= start && self->call_targets[i] < end)
+      sysprof_code_reader_add_start (reader, self->call_targets[i]);
 }
 
 /* Returns the number of bytes that have rules afterwards. */
@@ -322,7 +244,6 @@ read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
   sysprof_code_reader_add_start (reader, sysprof_elf_image_entry (self->image));
   add_starts (self, reader, start, end);
   covered = sysprof_code_reader_run (reader, add_gap_row, rows);
-  keep_outside (self, reader);
   sysprof_code_reader_free (reader);
   return covered;
 }
@@ -367,100 +288,6 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
 
 /* --- comparing rules with instructions --- */
 
-static uint32_t
-first_rule_at (const Build *self, uint64_t address)
-{
-  uint32_t rule = RULE_NONE;
-
-  for (size_t i = 0; i < self->n_first && self->first[i].address <= address; i++)
-    rule = self->first[i].rule;
-  return rule;
-}
-
-/* The amount that an instruction adds to the distance from SP to the CFA. FALSE: unknown, or
- * the function continues elsewhere. */
-static bool
-follow_sp (const X86Instruction *instruction, uint64_t *offset)
-{
-  switch (instruction->kind)
-    {
-    case X86_PUSH:
-      *offset += 8;
-      return true;
-    case X86_POP:
-      *offset -= 8;
-      return true;
-    case X86_ADD_SP:
-      *offset -= (uint64_t) instruction->value;
-      return true;
-    case X86_OTHER:
-    case X86_PADDING:
-    case X86_CODE_ADDRESS:
-    case X86_BP_FROM_SP:
-    case X86_SPOIL_BP:
-    case X86_ZERO_BP:
-    case X86_STORE_BP:
-    case X86_LOAD_BP:
-      return true;
-    default:
-      return false;
-    }
-}
-
-/* The bytes at [start, start + size), from a cached piece. NULL: they cannot be read. */
-static const uint8_t *
-read_beginning (Build *self, uint64_t start, uint64_t size)
-{
-  if (start < self->piece_start || start + size > self->piece_end)
-    {
-      free (self->piece);
-      self->piece = NULL;
-      self->piece_start = start;
-      self->piece_end = start + PIECE < self->text_end ? start + PIECE : self->text_end;
-      if (sysprof_elf_image_read_code (self->image, start, self->piece_end, &self->piece) !=
-          ELF_OK)
-        self->piece = NULL;
-    }
-  return self->piece != NULL ? self->piece + (start - self->piece_start) : NULL;
-}
-
-/* Whether the rules contradict what the function's first instructions do to SP. Rules that do
- * not use SP are trusted. So are rules that change with the first instruction, because their
- * author has considered it. */
-static bool
-contradicts (Build *self, uint64_t start, uint64_t end)
-{
-  uint64_t size = end - start < BEGINNING ? end - start : BEGINNING;
-  uint32_t rule = first_rule_at (self, start);
-  uint64_t offset = RULE_OFFSET (rule);
-  const uint8_t *code;
-  X86Instruction instruction;
-
-  if (self->header.machine != EM_X86_64 || RULE_KIND (rule) != RULE_SP ||
-      self->n_first == MOST_FIRST ||
-      (self->n_first > 1 && self->first[1].address - start <= MOST_FIRST_INSTRUCTION))
-    return false;
-  code = read_beginning (self, start, size);
-  if (code == NULL)
-    return false;
-
-  for (size_t at = 0; at < size &&
-                      sysprof_x86_decode (code + at, size - at, start + at, &instruction) &&
-                      follow_sp (&instruction, &offset);)
-    {
-      at += instruction.length;
-      rule = first_rule_at (self, start + at);
-      if (at >= size || RULE_KIND (rule) != RULE_SP)
-        return false;
-      if (instruction.kind == X86_PADDING)
-        /* before a jump target: this instruction is not reached from above */
-        offset = RULE_OFFSET (rule);
-      if (RULE_OFFSET (rule) != offset)
-        return true;
-    }
-  return false;
-}
-
 static bool
 is_contradicted (const Build *self, uint64_t start)
 {
@@ -493,46 +320,11 @@ add_read_function (Build *self, uint64_t start, uint64_t end)
 static bool
 keep_contradicted (Build *self, uint64_t start, uint64_t end)
 {
-  if (self->n_contradicted == MOST_CONTRADICTED || !contradicts (self, start, end))
+  if (self->n_contradicted == MOST_CONTRADICTED || self->header.machine != EM_X86_64 ||
+      !sysprof_rule_check_contradicts (&self->check, self->image, start, end))
     return false;
   self->contradicted[self->n_contradicted++] = start;
   return true;
-}
-
-/* TRUE once for each function that leaves to an exception handler. */
-static bool
-keep_eh_return (Build *self, uint64_t start, uint64_t end)
-{
-  if (self->n_eh_returns == MOST_EH_RETURNS || self->header.machine != EM_X86_64 ||
-      self->exit[0].rule == 0 ||
-      !sysprof_eh_return_find (self->image, start, end, self->exit,
-                               &self->eh_return[self->n_eh_returns]))
-    return false;
-  self->n_eh_returns++;
-  return true;
-}
-
-static const EhReturn *
-find_eh_return (const Build *self, uint64_t start)
-{
-  for (size_t i = 0; i < self->n_eh_returns; i++)
-    if (self->eh_return[i].function == start)
-      return &self->eh_return[i];
-  return NULL;
-}
-
-/* Adds the rows of the call-frame information; those of an exit to an exception handler are
- * replaced. FALSE: the information is invalid after the rows that were added. */
-static bool
-add_function (Build *self, const Cfi *cfi, const CfiFunction *function, uint64_t end)
-{
-  bool is_read;
-
-  self->adding = find_eh_return (self, function->start);
-  memset (self->exit, 0, sizeof self->exit);
-  is_read = sysprof_cfi_run (cfi, function, end, add_row, self);
-  add_eh_return (self);
-  return is_read;
 }
 
 /* Adds the functions of one executable section. A function ends at the latest where the next
@@ -542,7 +334,7 @@ add_text (Build *self, ElfCode text)
 {
   uint64_t at = text.start;
 
-  self->text_end = text.end;
+  self->check.text_end = text.end;
 
   for (;;)
     {
@@ -564,7 +356,7 @@ add_text (Build *self, ElfCode text)
         end = limit;
 
       add_gap (self, at, function->start);
-      self->n_first = 0;
+      self->check.n = 0;
       /* The start of a context is never called: its address is put on the stack, and is looked
        * up one byte before. */
       if (function->start > at &&
@@ -577,12 +369,11 @@ add_text (Build *self, ElfCode text)
           add_read_function (self, function->start, end);
           self->header.n_contradictions++;
         }
-      else if (!add_function (self, cfi, function, end))
+      else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
         {
           self->header.n_broken++;
         }
-      else if (self->is_comparing && (keep_contradicted (self, function->start, end) ||
-                                      keep_eh_return (self, function->start, end)))
+      else if (self->is_comparing && keep_contradicted (self, function->start, end))
         {
           self->is_again = true;
         }
@@ -623,7 +414,6 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     return ELF_NO_MEMORY;
 
   self->next_eh = self->next_debug = 0;
-  self->n_outside = 0;
   self->code_budget = MOST_CODE_READ;
   self->header = (UnwindTableHeader){
     .machine = sysprof_elf_image_machine (self->image),
@@ -709,8 +499,7 @@ out:
   sysprof_go_table_clear (&self.go);
   sysprof_elf_symbols_free (self.symbols);
   free (self.call_targets);
-  free (self.outside);
-  free (self.piece);
+  sysprof_rule_check_clear (&self.check);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;

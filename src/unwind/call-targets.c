@@ -127,7 +127,7 @@ search (CallTargets *self, ElfImage *image, uint64_t start, uint64_t end)
 }
 
 static int
-compare_places (const void *a, const void *b)
+compare_addresses (const void *a, const void *b)
 {
   const uint64_t *left = a, *right = b;
 
@@ -141,7 +141,7 @@ sort_and_merge (uint64_t *target, size_t n)
 
   if (n == 0)
     return 0;
-  qsort (target, n, sizeof *target, compare_places);
+  qsort (target, n, sizeof *target, compare_addresses);
   for (size_t i = 0; i < n; i++)
     if (n_different == 0 || target[n_different - 1] != target[i])
       target[n_different++] = target[i];

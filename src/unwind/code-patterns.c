@@ -188,7 +188,7 @@ find_stubs (ElfImage *image, uint64_t start, uint64_t end, CodeMatch *found)
 }
 
 static int
-compare_places (const void *a, const void *b)
+compare_starts (const void *a, const void *b)
 {
   const CodeMatch *left = a, *right = b;
 
@@ -214,7 +214,7 @@ sysprof_code_patterns_find (ElfImage *image,
       found[n++] = (CodeMatch){ address > start ? address - 1 : address,
                                 at < end && at % 16 != 0 ? at + 1 : at, RULE_SIGNAL };
     }
-  qsort (found, n, sizeof *found, compare_places);
+  qsort (found, n, sizeof *found, compare_starts);
   return n;
 }
 

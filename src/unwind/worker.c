@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The child that builds tables, and its protocol:
- *
- *   debug file:  one byte with an envelope that contains the debug file of the next file; no
- *                reply
- *   file:        one byte with an envelope that contains the file
- *   reply:       Reply, followed by the bytes of the table */
+/* The child that builds tables. A request has a file, or the debug file of the next file; the
+ * reply is the table. */
 
 #include "unwind/unwind.h"
 
@@ -24,18 +20,11 @@
 #define MB              (1 << 20)
 #define MOST_BYTES      (UINT64_C (256) << 20) /* of a table: all slabs */
 
-enum
+typedef enum
 {
-  REQUEST_FILE = 1,
-  REQUEST_DEBUG_FILE = 2,
-};
-
-typedef struct
-{
-  uint32_t status; /* ElfStatus */
-  uint32_t padding;
-  uint64_t size; /* of the table */
-} Reply;
+  REQUEST_FILE,
+  REQUEST_DEBUG_FILE,
+} Request;
 
 static bool
 is_of_same_build (ElfImage *image, ElfImage *other)
@@ -70,66 +59,55 @@ build (int fd, int debug_fd, UnwindTable *table)
   return status;
 }
 
-static void
-serve (int socket)
+static bool
+handle (ChildRequest *request, ChildReply *reply)
 {
-  uint8_t request;
-  int envelope, debug_fd = -1;
+  static int debug_fd = -1;
+  const Request *kind = request->bytes;
+  UnwindTable table = { 0 };
 
-  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &envelope))
+  if (*kind == REQUEST_DEBUG_FILE)
     {
-      int fd = sysprof_envelope_open (envelope);
-      UnwindTable table = { 0 };
-      Reply reply = { 0 };
-      bool is_sent;
-
-      (void) close (envelope);
-      if (request == REQUEST_DEBUG_FILE)
-        {
-          debug_fd = fd;
-          continue;
-        }
-      reply.status = build (fd, debug_fd, &table);
-      reply.size = table.size;
-      is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
-                sysprof_write_all (socket, table.bytes, table.size);
-      sysprof_unwind_table_clear (&table);
-      /* After the answer, because close() may block if the file system does not answer. */
-      if (fd >= 0)
-        (void) close (fd);
-      if (debug_fd >= 0)
-        (void) close (debug_fd);
-      debug_fd = -1;
-      if (!is_sent)
-        return;
+      debug_fd = request->fd;
+      request->fd = -1;
+      return true;
     }
+  reply->status = build (request->fd, debug_fd, &table);
+  sysprof_child_reply_set (reply, 0, table.bytes, table.size);
+  if (debug_fd >= 0)
+    (void) close (debug_fd);
+  debug_fd = -1;
+  return true;
 }
-
-/* --- the parent --- */
 
 static bool
-receive_table (const ConfinedChild *child,
-               int64_t deadline,
-               const Reply *reply,
-               UnwindTable *table)
+is_valid_reply (const ChildRequest *request, const ChildReply *reply)
 {
-  uint8_t *bytes = malloc (reply->size);
+  const Request *kind = request->bytes;
 
-  if (bytes == NULL || !sysprof_confined_child_receive (child, deadline, bytes, reply->size))
-    {
-      free (bytes);
-      return false;
-    }
-  return sysprof_unwind_table_adopt (table, bytes, reply->size);
+  return (*kind == REQUEST_FILE && reply->status == ELF_OK) == (reply->part[0].size > 0);
 }
+
+static const ChildService service = {
+  .name = "unwind tables",
+  .request_size = sizeof (Request),
+  .timeout_msec = MOST_PATIENCE,
+  .is_urgent = true, /* stacks are truncated until their file has a table */
+  .takes_envelopes = true,
+  .last_status = ELF_IO_ERROR,
+  .most = { MOST_BYTES },
+  .handle = handle,
+  .is_valid_reply = is_valid_reply,
+};
+
+/* --- the parent --- */
 
 bool
 sysprof_unwind_worker_start (UnwindWorker *self)
 {
-  self->child.is_urgent = true; /* stacks are truncated until their file has a table */
   self->child.has_stop_fd = self->has_stop_fd;
   self->child.stop_fd = self->stop_fd;
-  return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
+  return self->child.pid != 0 || sysprof_confined_child_start (&self->child, &service);
 }
 
 /* A file that has taken control of the child can falsify the tables of all later files. So a
@@ -158,6 +136,16 @@ sysprof_unwind_worker_patience (const struct stat *info)
   return patience < MOST_PATIENCE ? patience : MOST_PATIENCE;
 }
 
+/* Passes a file to the child and receives its reply. */
+static bool
+call (UnwindWorker *self, Request kind, int envelope, int64_t deadline, ChildReply *reply)
+{
+  const ChildRequest request = { .bytes = &kind, .fd = envelope, .deadline_msec = deadline };
+
+  return sysprof_unwind_worker_start (self) &&
+         sysprof_child_call (&self->child, &service, &request, reply);
+}
+
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self,
                              int envelope,
@@ -165,9 +153,9 @@ sysprof_unwind_worker_build (UnwindWorker *self,
                              const struct stat *info,
                              UnwindTable *table)
 {
-  const uint8_t file = REQUEST_FILE, debug_file = REQUEST_DEBUG_FILE;
   int64_t deadline;
-  Reply reply;
+  ChildReply reply = CHILD_REPLY_INIT;
+  ElfStatus status = ELF_IO_ERROR;
 
   /* The child has died while it was idle, for lack of memory perhaps: this file is not the
    * cause. */
@@ -175,23 +163,18 @@ sysprof_unwind_worker_build (UnwindWorker *self,
     sysprof_unwind_worker_clear (self);
   keep_apart (self, info->st_uid);
   deadline = sysprof_confined_child_deadline (sysprof_unwind_worker_patience (info));
-  if (!sysprof_unwind_worker_start (self))
-    return ELF_IO_ERROR;
 
-  if ((debug_envelope >= 0 &&
-       !sysprof_confined_child_send_request (&self->child, &debug_file, sizeof debug_file,
-                                             debug_envelope)) ||
-      !sysprof_confined_child_send_request (&self->child, &file, sizeof file, envelope) ||
-      !sysprof_confined_child_receive (&self->child, deadline, &reply, sizeof reply) ||
-      reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
-      reply.size > MOST_BYTES ||
-      (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
-    {
-      sysprof_unwind_worker_clear (self);
-      return ELF_IO_ERROR;
-    }
-
-  return (ElfStatus) reply.status;
+  if ((debug_envelope < 0 ||
+       call (self, REQUEST_DEBUG_FILE, debug_envelope, deadline, &reply)) &&
+      call (self, REQUEST_FILE, envelope, deadline, &reply) &&
+      (reply.status != ELF_OK ||
+       sysprof_unwind_table_adopt (table, sysprof_child_reply_take (&reply, 0),
+                                   reply.part[0].size)))
+    status = (ElfStatus) reply.status;
+  else
+    sysprof_unwind_worker_clear (self);
+  sysprof_child_reply_clear (&reply);
+  return status;
 }
 
 void

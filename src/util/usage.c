@@ -230,3 +230,56 @@ sysprof_usage_explain (const char *program,
   else
     (*error)->message = g_strdup_printf ("%s. %s --help lists all options.", message, program);
 }
+
+gboolean
+sysprof_usage_check_choice (const char *option,
+                            const char *value,
+                            const char *const *choices,
+                            size_t *index,
+                            GError **error)
+{
+  g_autoptr (GString) list = g_string_new ("");
+
+  for (size_t i = 0; choices[i] != NULL; i++)
+    {
+      if (g_str_equal (value, choices[i]))
+        {
+          if (index != NULL)
+            *index = i;
+          return TRUE;
+        }
+      if (i > 0)
+        g_string_append (list, choices[i + 1] != NULL ? ", " : " or ");
+      g_string_append (list, choices[i]);
+    }
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "--%s %s: give %s.", option, value,
+               list->str);
+  return FALSE;
+}
+
+/* --- parsing --- */
+
+char **
+sysprof_usage_parse (const char *program,
+                     const OptionSection *sections,
+                     const char *const *words,
+                     void *data,
+                     GError **error)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  GOptionGroup *group = g_option_group_new (program, NULL, NULL, data, NULL);
+  g_auto (GStrv) rest = sysprof_usage_split (sections, words, error);
+
+  for (const OptionSection *section = sections; section->title != NULL; section++)
+    g_option_group_add_entries (group, section->entries);
+  g_option_context_set_main_group (context, group);
+  g_option_context_set_help_enabled (context, FALSE);
+  if (rest == NULL)
+    return NULL;
+  if (g_option_context_parse_strv (context, &rest, error))
+    return g_steal_pointer (&rest);
+  /* Messages of callbacks end in a full stop and say what to do. */
+  if (!g_str_has_suffix ((*error)->message, "."))
+    sysprof_usage_explain (program, sections, words, error);
+  return NULL;
+}

@@ -24,7 +24,9 @@
  *   usage.h           extends GOption
  *   write-all.h       repeats write() until all is written
  *
+ *   children/child-service.h   calls to children
  *   children/confined-child.h  a sandboxed child that parses untrusted files
+ *   children/envelope.h        sockets that contain a file
  *   children/file-budget.h     limits the work for files of untrusted owners
  *   children/opener.h          a child that opens files which may block forever
  *   children/process-files.h   opens files with the rights of a process's user
@@ -37,7 +39,9 @@
 
 #include "util/arena.h"
 #include "util/autofd.h"
+#include "util/children/child-service.h"
 #include "util/children/confined-child.h"
+#include "util/children/envelope.h"
 #include "util/children/file-budget.h"
 #include "util/children/opener.h"
 #include "util/children/process-files.h"

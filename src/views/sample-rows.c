@@ -87,10 +87,10 @@ sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *fi
   rows->weight_unit = filter->weigh_one ? "count" : "bytes";
 }
 
-TreeShape
+Shape
 sysprof_request_shape (const ViewRequest *request)
 {
-  return request->shape ? *request->shape : (TreeShape){ 0 };
+  return request->shape ? *request->shape : (Shape){ 0 };
 }
 
 bool
@@ -138,7 +138,7 @@ dup_similar_function (const SymbolTable *symbols, const char *wanted)
 bool
 sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error)
 {
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autofree char *suggestion = NULL;
   uint32_t n_matches = 0;
 

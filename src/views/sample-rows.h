@@ -11,7 +11,7 @@ void sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeig
 /* Sets name and unit of the weight, and the name of the events in messages. */
 void sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter);
 /* The shape of the request, or the default one. */
-TreeShape sysprof_request_shape (const ViewRequest *request);
+Shape sysprof_request_shape (const ViewRequest *request);
 /* Whether the request selects all samples. */
 bool sysprof_request_is_whole (const ViewRequest *request);
 /* Process of each stack, [stacks.n]. *(full)* */

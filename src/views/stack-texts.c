@@ -66,7 +66,7 @@ entry_of_cut (const StackTexts *self, StackId stack)
 {
   const Store *store = self->request->store;
   const SymbolTable *symbols = self->request->symbols;
-  const char *text = "[stack cut]";
+  const char *text = "[stack truncated]";
 
   for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
     {

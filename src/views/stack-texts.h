@@ -10,7 +10,7 @@ typedef struct
 {
   const ViewRequest *request;
   Rows *rows; /* their arena owns the texts */
-  TreeShape shape;
+  Shape shape;
   SymbolId *shown;         /* [symbols->n] or NULL */
   const StackText **texts; /* [stacks.n] created on demand */
 } StackTexts;

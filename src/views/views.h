@@ -26,7 +26,7 @@ typedef struct
   Store *store;
   const SymbolTable *symbols;
   const SampleFilter *filter; /* NULL = everything */
-  const TreeShape *shape;     /* NULL = default */
+  const Shape *shape;         /* NULL = default */
   GCancellable *cancellable;  /* borrowed; NULL = the current one of the thread */
   const struct Selection
       *selection;   /* as the user gave it, for the JSON member "selection"; may be NULL */

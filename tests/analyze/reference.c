@@ -172,7 +172,7 @@ reverse (GPtrArray *array)
 }
 
 static bool
-is_collapsed (const Fixture *fixture, SymbolId symbol, const TreeShape *shape)
+is_collapsed (const Fixture *fixture, SymbolId symbol, const Shape *shape)
 {
   return shape->collapse != NULL &&
          strstr (sysprof_symbol_binary (&fixture->symbols, symbol), "libc") != NULL;
@@ -190,7 +190,7 @@ first_of_binary (const Fixture *fixture, SymbolId symbol)
 }
 
 static bool
-any_is_focus (const Fixture *fixture, SymbolId symbol, const TreeShape *shape)
+any_is_focus (const Fixture *fixture, SymbolId symbol, const Shape *shape)
 {
   if (!is_collapsed (fixture, symbol, shape))
     return is_focus (fixture, symbol, shape->focus);
@@ -206,7 +206,7 @@ any_is_focus (const Fixture *fixture, SymbolId symbol, const TreeShape *shape)
 static GPtrArray *
 visible_labels (const Fixture *fixture,
                 const PlainSample *sample,
-                const TreeShape *shape,
+                const Shape *shape,
                 GArray *in_focus)
 {
   GPtrArray *labels = g_ptr_array_new_with_free_func (g_free);
@@ -263,7 +263,7 @@ fold_recursion (GPtrArray *labels)
 }
 
 static char *
-process_label (const Fixture *fixture, ProcessId process, const TreeShape *shape)
+process_label (const Fixture *fixture, ProcessId process, const Shape *shape)
 {
   const char *comm =
       sysprof_store_string (&fixture->store, fixture->store.processes.row[process].comm);
@@ -274,7 +274,7 @@ process_label (const Fixture *fixture, ProcessId process, const TreeShape *shape
 }
 
 GHashTable *
-reference_tree (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape)
+reference_tree (const Fixture *fixture, const SampleFilter *filter, const Shape *shape)
 {
   GHashTable *sums = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
 
@@ -304,7 +304,7 @@ reference_tree (const Fixture *fixture, const SampleFilter *filter, const TreeSh
 static GHashTable *
 reference_rows (const Fixture *fixture,
                 const SampleFilter *filter,
-                const TreeShape *shape,
+                const Shape *shape,
                 AddFunc add)
 {
   GHashTable *sums = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -363,19 +363,19 @@ add_callees (GHashTable *sums, GPtrArray *labels, GArray *in_focus, uint64_t wei
 }
 
 GHashTable *
-reference_functions (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape)
+reference_functions (const Fixture *fixture, const SampleFilter *filter, const Shape *shape)
 {
   return reference_rows (fixture, filter, shape, add_functions);
 }
 
 GHashTable *
-reference_callers (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape)
+reference_callers (const Fixture *fixture, const SampleFilter *filter, const Shape *shape)
 {
   return reference_rows (fixture, filter, shape, add_callers);
 }
 
 GHashTable *
-reference_callees (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape)
+reference_callees (const Fixture *fixture, const SampleFilter *filter, const Shape *shape)
 {
   return reference_rows (fixture, filter, shape, add_callees);
 }

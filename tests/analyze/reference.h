@@ -15,15 +15,14 @@ typedef struct
 
 /* "/" separated path of labels → Sums. The root is "". */
 GHashTable *
-reference_tree (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape);
+reference_tree (const Fixture *fixture, const SampleFilter *filter, const Shape *shape);
 /* Label of a function → Sums. */
-GHashTable *reference_functions (const Fixture *fixture,
-                                 const SampleFilter *filter,
-                                 const TreeShape *shape);
 GHashTable *
-reference_callers (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape);
+reference_functions (const Fixture *fixture, const SampleFilter *filter, const Shape *shape);
 GHashTable *
-reference_callees (const Fixture *fixture, const SampleFilter *filter, const TreeShape *shape);
+reference_callers (const Fixture *fixture, const SampleFilter *filter, const Shape *shape);
+GHashTable *
+reference_callees (const Fixture *fixture, const SampleFilter *filter, const Shape *shape);
 uint64_t reference_total (const Fixture *fixture, const SampleFilter *filter);
 
 /* "name@binary", as the tables above spell functions. *(full)* */

@@ -81,10 +81,7 @@ random_filter (RandomFilter *self, GRand *random, const Fixture *fixture)
 }
 
 static char *
-node_label (const Fixture *fixture,
-            const CallTree *tree,
-            CallNodeId node,
-            const TreeShape *shape)
+node_label (const Fixture *fixture, const CallTree *tree, CallNodeId node, const Shape *shape)
 {
   const Process *process = &fixture->store.processes.row[tree->id[node]];
 
@@ -121,7 +118,7 @@ static void
 assert_tree (const Fixture *fixture,
              const CallTree *tree,
              GHashTable *expected,
-             const TreeShape *shape,
+             const Shape *shape,
              bool is_whole)
 {
   g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
@@ -218,7 +215,7 @@ static void
 check_shape (const Fixture *fixture,
              const SampleFilter *filter,
              const StackWeights *weights,
-             const TreeShape *shape)
+             const Shape *shape)
 {
   g_autoptr (CallTree) tree =
       sysprof_call_tree_new (&fixture->store, &fixture->symbols, weights, shape);
@@ -240,15 +237,15 @@ static void
 check_tables (const Fixture *fixture,
               const SampleFilter *filter,
               const StackWeights *weights,
-              const TreeShape *shape)
+              const Shape *shape)
 {
   static const struct
   {
     FunctionTable *(*make) (const Store *,
                             const SymbolTable *,
                             const StackWeights *,
-                            const TreeShape *);
-    GHashTable *(*expect) (const Fixture *, const SampleFilter *, const TreeShape *);
+                            const Shape *);
+    GHashTable *(*expect) (const Fixture *, const SampleFilter *, const Shape *);
   } tables[] = {
     { sysprof_functions_new, reference_functions },
     { sysprof_callers_new, reference_callers },
@@ -332,7 +329,7 @@ static void
 check_tree_again (const Fixture *fixture,
                   const SampleFilter *const *filters,
                   uint32_t n_filters,
-                  const TreeShape *shape)
+                  const Shape *shape)
 {
   g_autoptr (Refold) refold =
       sysprof_refold_new_tree (&fixture->store, &fixture->symbols, NULL, shape, NULL);
@@ -355,10 +352,10 @@ static void
 check_tables_again (const Fixture *fixture,
                     const SampleFilter *const *filters,
                     uint32_t n_filters,
-                    const TreeShape *shape)
+                    const Shape *shape)
 {
   static GHashTable *(*const expect[]) (const Fixture *, const SampleFilter *,
-                                        const TreeShape *) = {
+                                        const Shape *) = {
     [FOLD_FUNCTIONS] = reference_functions,
     [FOLD_CALLERS] = reference_callers,
     [FOLD_CALLEES] = reference_callees,
@@ -386,13 +383,13 @@ check_tables_again (const Fixture *fixture,
 #define N_FOCUSES 4
 
 /* The first 256 `bits` are all shapes except for their focus, which is one of N_FOCUSES. */
-static TreeShape
+static Shape
 shape_of (uint32_t bits, uint32_t focus)
 {
   static const char *const collapsed[] = { "libc", NULL };
   static const char *const focuses[N_FOCUSES] = { NULL, "read", "EAD", "nowhere" };
 
-  return (TreeShape){
+  return (Shape){
     .bottom_up = bits & 1,
     .threads = bits & 2,
     .no_kernel = bits & 4,
@@ -428,7 +425,7 @@ test_forgets_what_was_asked_before (void)
       for (uint32_t i = 0; i < SHAPES_PER_SEED; i++)
         {
           uint32_t bits = g_rand_int (random);
-          TreeShape shape = shape_of (bits, bits >> 8 & 3);
+          Shape shape = shape_of (bits, bits >> 8 & 3);
 
           check_tree_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
           check_tables_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
@@ -449,7 +446,7 @@ check_filter (const Fixture *fixture, const SampleFilter *filter)
   for (uint32_t bits = 0; bits < 256; bits++)
     for (uint32_t focus = 0; focus < N_FOCUSES; focus++)
       {
-        TreeShape shape = shape_of (bits, focus);
+        Shape shape = shape_of (bits, focus);
 
         check_shape (fixture, filter, &weights, &shape);
         if ((bits & ~(4u | 64 | 128)) == 0)

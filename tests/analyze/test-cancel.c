@@ -14,7 +14,7 @@
 typedef struct
 {
   const Fixture *fixture;
-  TreeShape shape;
+  Shape shape;
   FoldWork work;
   bool is_table;
   Refold *refold;

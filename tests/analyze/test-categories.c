@@ -220,7 +220,7 @@ test_hands_down (void)
     { "app main sys_[k] read_[k]", CATEGORY_IO },
     { "app main sys_[k] read_[k] copy_[k]", CATEGORY_KERNEL },
   };
-  static const TreeShape top_down = { 0 }, bottom_up = { .bottom_up = true };
+  static const Shape top_down = { 0 }, bottom_up = { .bottom_up = true };
   StackWeights weights = { 0 };
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (CallTree) reversed = NULL;
@@ -306,7 +306,7 @@ test_counts_samples (void)
   for (uint32_t seed = 1; seed <= 20; seed++)
     for (unsigned no_kernel = 0; no_kernel < 2; no_kernel++)
       {
-        TreeShape shape = { .no_kernel = no_kernel };
+        Shape shape = { .no_kernel = no_kernel };
         uint64_t expected[N_CATEGORIES] = { 0 }, found[N_CATEGORIES] = { 0 };
         StackWeights weights = { 0 };
         g_autofree uint8_t *category = NULL;
@@ -336,7 +336,7 @@ static void
 test_collapsed_binary_has_what_all_have (void)
 {
   static const char *const collapsed[] = { "app", NULL };
-  static const TreeShape shape = { .collapse = collapsed };
+  static const Shape shape = { .collapse = collapsed };
 
   for (unsigned agree = 0; agree < 2; agree++)
     {

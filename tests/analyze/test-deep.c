@@ -17,7 +17,7 @@ answer_everything (void *data)
 
   for (uint32_t bits = 0; bits < 8; bits++)
     {
-      TreeShape shape = {
+      Shape shape = {
         .bottom_up = bits & 1,
         .threads = bits & 2,
         .focus = bits & 4 ? "f0" : NULL,

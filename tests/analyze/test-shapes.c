@@ -26,7 +26,7 @@ describe (GString *text, const Fixture *fixture, const CallTree *tree, CallNodeI
 }
 
 static void
-assert_tree (const Fixture *fixture, TreeShape shape, const char *expected)
+assert_tree (const Fixture *fixture, Shape shape, const char *expected)
 {
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (GString) text = g_string_new (NULL);
@@ -64,25 +64,24 @@ test_merges_stacks (void)
   Fixture fixture;
 
   fixture_init_example (&fixture);
-  assert_tree (&fixture, (TreeShape){ 0 },
+  assert_tree (&fixture, (Shape){ 0 },
                "All Processes 0/12 ("
                "vi 1/6 (main 0/5 (work 0/5 (work 0/5 (work 0/5 (read 5/5))))), "
                "sh 0/5 (main 0/5 (work 2/5 (read 0/3 (sys_[k] 3/3)))), "
                "sh 0/1 (main 0/1 (read 0/1 (sys_[k] 1/1))))");
+  assert_tree (&fixture,
+               (Shape){ .merge_processes = true, .no_kernel = true, .fold_recursion = true },
+               "All Processes 0/12 ("
+               "sh 0/6 (main 0/6 (work 2/5 (read 3/3), read 1/1)), "
+               "vi 1/6 (main 0/5 (work 0/5 (read 5/5))))");
   assert_tree (
-      &fixture,
-      (TreeShape){ .merge_processes = true, .no_kernel = true, .fold_recursion = true },
-      "All Processes 0/12 ("
-      "sh 0/6 (main 0/6 (work 2/5 (read 3/3), read 1/1)), "
-      "vi 1/6 (main 0/5 (work 0/5 (read 5/5))))");
-  assert_tree (
-      &fixture, (TreeShape){ .threads = true, .no_kernel = true },
+      &fixture, (Shape){ .threads = true, .no_kernel = true },
       "All Processes 0/12 ("
       "vi 0/6 (Thread 30 1/6 (main 0/5 (work 0/5 (work 0/5 (work 0/5 (read 5/5)))))), "
       "sh 0/5 (Thread 11 0/3 (main 0/3 (work 0/3 (read 3/3))), Thread 10 0/2 (main 0/2 (work 2/2))), "
       "sh 0/1 (Thread 20 0/1 (main 0/1 (read 1/1))))");
   assert_tree (&fixture,
-               (TreeShape){ .no_processes = true, .no_kernel = true, .fold_recursion = true },
+               (Shape){ .no_processes = true, .no_kernel = true, .fold_recursion = true },
                "All Processes 1/12 (main 0/11 (work 2/10 (read 8/8), read 1/1))");
   fixture_clear (&fixture);
 }
@@ -94,8 +93,7 @@ test_turns_stacks_round (void)
 
   fixture_init_example (&fixture);
   assert_tree (
-      &fixture,
-      (TreeShape){ .bottom_up = true, .merge_processes = true, .fold_recursion = true },
+      &fixture, (Shape){ .bottom_up = true, .merge_processes = true, .fold_recursion = true },
       "All Processes 0/12 ("
       "sh 0/6 (sys_[k] 0/4 (read 0/4 (work 0/3 (main 3/3), main 1/1)), work 0/2 (main 2/2)), "
       "vi 1/6 (read 0/5 (work 0/5 (main 5/5))))");
@@ -110,19 +108,17 @@ test_focuses (void)
   fixture_init_example (&fixture);
   /* Over all processes; of a recursion the outermost call, so that its depth shows. */
   assert_tree (
-      &fixture, (TreeShape){ .focus = "work" },
+      &fixture, (Shape){ .focus = "work" },
       "All Processes 0/10 (work 2/10 (work 0/5 (work 0/5 (read 5/5)), read 0/3 (sys_[k] 3/3)))");
   /* No function of that name: all that contain it, case ignored. */
-  assert_tree (&fixture, (TreeShape){ .focus = "EA", .no_kernel = true },
+  assert_tree (&fixture, (Shape){ .focus = "EA", .no_kernel = true },
                "All Processes 0/9 (read 9/9)");
   assert_tree (
       &fixture,
-      (TreeShape){
-          .focus = "read", .bottom_up = true, .no_kernel = true, .fold_recursion = true },
+      (Shape){ .focus = "read", .bottom_up = true, .no_kernel = true, .fold_recursion = true },
       "All Processes 0/9 (read 0/9 (work 0/8 (main 8/8), main 1/1))");
-  assert_tree (&fixture, (TreeShape){ .focus = "sys_[k]", .no_kernel = true },
-               "All Processes 0/0");
-  assert_tree (&fixture, (TreeShape){ .focus = "nowhere" }, "All Processes 0/0");
+  assert_tree (&fixture, (Shape){ .focus = "sys_[k]", .no_kernel = true }, "All Processes 0/0");
+  assert_tree (&fixture, (Shape){ .focus = "nowhere" }, "All Processes 0/0");
   fixture_clear (&fixture);
 }
 
@@ -143,7 +139,7 @@ test_lists_functions (void)
 {
   Fixture fixture;
   StackWeights weights = { 0 };
-  TreeShape shape = { .focus = "work" };
+  Shape shape = { .focus = "work" };
   g_autoptr (FunctionTable) functions = NULL;
   g_autoptr (FunctionTable) user_functions = NULL;
   g_autoptr (FunctionTable) callers = NULL;
@@ -156,7 +152,7 @@ test_lists_functions (void)
   assert_table (&fixture, functions, "read 5/9 sys_[k] 4/4 work 2/10 main 0/11 ");
   g_assert_cmpuint (functions->total, ==, 12);
   user_functions = sysprof_functions_new (&fixture.store, &fixture.symbols, &weights,
-                                          &(TreeShape){ .no_kernel = true });
+                                          &(Shape){ .no_kernel = true });
   assert_table (&fixture, user_functions, "read 9/9 work 2/10 main 0/11 ");
 
   /* work calls itself in 5 of its 10; it is innermost in 2, both called from main. */
@@ -174,7 +170,7 @@ test_lays_out (void)
 {
   Fixture fixture;
   StackWeights weights = { 0 };
-  TreeShape shape = { .no_processes = true };
+  Shape shape = { .no_processes = true };
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (FlameLayout) by_name = NULL;
   g_autoptr (FlameLayout) by_weight = NULL;

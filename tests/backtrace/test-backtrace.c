@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Our walk beside glibc's backtrace(), which has another unwinder, at the same place; and beside what recursive functions know of
- * their callers. BACKTRACE_PLUGIN and BACKTRACE_THROWS are libraries to be loaded. */
+/* Our walk beside glibc's backtrace(), which has another unwinder, at the same place; and
+ * beside what recursive functions know of their callers. BACKTRACE_PLUGIN and BACKTRACE_THROWS
+ * are libraries to be loaded. */
 
 #include "backtrace/inside.h"
 
@@ -45,7 +46,8 @@ check (bool is_right)
 #  define N_BETWEEN 0
 #endif
 
-/* Both walks from here. They differ in their first address, which is where each of them was called. */
+/* Both walks from here. They differ in their first address, which is where each of them was
+ * called. */
 BESIDE static void
 compare (void)
 {
@@ -228,7 +230,8 @@ compare_in_coroutine (void)
 {
   uint64_t ours[MOST];
 
-  /* glibc's walk does not end where a context begins; ours is to find the two functions, and to come back. */
+  /* glibc's walk does not end where a context begins; ours is to find the two functions, and to
+   * come back. */
   check (sysprof_backtrace (ours, MOST) >= 1);
   n_compared++;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A program whose stacks and mappings are not what a walker expects: frames that point at each other or at themselves, stacks
- * that end at memory that is not there, code that is mapped, executed and unmapped again and again. Runs until its standard input
- * ends. For x86-64. */
+/* A program whose stacks and mappings are not what a walker expects: frames that point at each
+ * other or at themselves, stacks that end at memory that is not there, code that is mapped,
+ * executed and unmapped again and again. Runs until its standard input ends. For x86-64. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,7 +37,8 @@ spin_on (void *stack, void *frame)
                    : "r12", "r13", "memory", "cc");
 }
 
-/* Words that are frame pointers and return addresses at once: most lead to others, some to code. */
+/* Words that are frame pointers and return addresses at once: most lead to others, some to
+ * code. */
 static void *
 point_at_each_other (void *data)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The walker in the kernel among tables, mappings and lists that are written over while it reads them, and stacks that lead
- * nowhere: each of its records is whole and says why it ends, and everybody lives. */
+/* The walker in the kernel among tables, mappings and lists that are written over while it
+ * reads them, and stacks that lead nowhere: each of its records is whole and says why it ends,
+ * and everybody lives. */
 
 #include "truth-compare.h"
 
-#include "record/perf/event.h"
-#include "record/perf/session.h"
+#include "perf/events/event.h"
+#include "perf/session.h"
 #include "util/util.h"
 
 #include <poll.h>
@@ -29,7 +30,8 @@ typedef struct
   uint64_t n_reasons[WALK_REASONS];
 } Seen;
 
-/* Layout: perf_event_open(2), PERF_RECORD_SAMPLE with PERF_DECODE_SAMPLE_TYPE and PERF_SAMPLE_RAW. */
+/* Layout: perf_event_open(2), PERF_RECORD_SAMPLE with PERF_DECODE_SAMPLE_TYPE and
+ * PERF_SAMPLE_RAW. */
 static void
 check_record (const struct perf_event_header *record, void *data)
 {

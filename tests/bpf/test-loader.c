@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* That the kernel this runs on accepts the program; says which kernel, and how much its verifier looked at. */
+/* That the kernel this runs on accepts the program; says which kernel, and how much its
+ * verifier looked at. */
 
 #include "bpf/bpf.h"
 
@@ -10,7 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Of 1,000,000 that the verifier follows. A kernel that prunes less than ours must have room, too. */
+/* Of 1,000,000 that the verifier follows. A kernel that prunes less than ours must have room,
+ * too. */
 #define MOST_INSTRUCTIONS 50000
 
 /* FALSE where it cannot be tried: the test is skipped then. */

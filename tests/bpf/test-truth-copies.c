@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The same of stacks that are walked outside the kernel, from copies, all the way into the capture. The program in the kernel
- * sends the workload's own list, and lets perf write its record, with the copy, behind it. */
+/* The same of stacks that are walked outside the kernel, from copies, all the way into the
+ * capture. The program in the kernel sends the workload's own list, and lets perf write its
+ * record, with the copy, behind it. */
 
 #include "truth-compare.h"
 
-#include "record/perf/copy.h"
-#include "record/perf/event.h"
-#include "record/perf/session.h"
-#include "record/unwinder/unwinder.h"
+#include "perf/copy.h"
+#include "perf/events/event.h"
+#include "perf/session.h"
+#include "unwinder/unwinder.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -114,7 +115,7 @@ collect_cuts (Test *self, SysprofCaptureReader *reader)
         for (unsigned i = 0; i < WALK_REASONS; i++)
           {
             g_autofree char *cut =
-                g_strdup_printf ("[stack cut: %s]", sysprof_walk_reason_to_string (i));
+                g_strdup_printf ("[stack truncated: %s]", sysprof_walk_reason_to_string (i));
 
             if (g_str_equal (name, cut))
               g_hash_table_insert (self->cuts, g_memdup2 (&address, sizeof address),

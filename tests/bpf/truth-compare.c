@@ -173,7 +173,8 @@ id_at (const Comparison *self, uint64_t address)
 
 /* --- one sample --- */
 
-/* Layout: perf_event_open(2), PERF_RECORD_SAMPLE with PERF_DECODE_SAMPLE_TYPE and PERF_SAMPLE_RAW. */
+/* Layout: perf_event_open(2), PERF_RECORD_SAMPLE with PERF_DECODE_SAMPLE_TYPE and
+ * PERF_SAMPLE_RAW. */
 bool
 parse_truth (TruthSample *self, const struct perf_event_header *record)
 {
@@ -221,7 +222,8 @@ has_handler (const Comparison *self, const unsigned short *ids, unsigned n)
   return false;
 }
 
-/* Takes out the functions that a signal came upon before they were on the list, or when they were off again. */
+/* Takes out the functions that a signal came upon before they were on the list, or when they
+ * were off again. */
 static bool
 is_equal (const Comparison *self,
           const unsigned short *walked,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stacks of the workload, compared with the list that it keeps itself of its active functions, and that the test's build of the
- * walker in the kernel copies in the moment of the sample.
+/* Stacks of the workload, compared with the list that it keeps itself of its active functions,
+ * and that the test's build of the walker in the kernel copies in the moment of the sample.
  *
- * A function is active a little before it is on its list and a little behind: one more at the inner end is right. Two
- * where a signal came in such a moment: the handler and the function that it came upon.
+ * A function is active a little before it is on its list and a little behind: one more at the
+ * inner end is right. Two where a signal came in such a moment: the handler and the function
+ * that it came upon.
  *
  * The functions are known by their symbols: listedN_… has the number N. */
 
@@ -70,7 +71,8 @@ GArray *list_threads (pid_t pid);
 void find_functions (Comparison *self, const char *program, pid_t pid);
 void clear_comparison (Comparison *self);
 
-/* The record that the program in the kernel has sent. FALSE: another one, or without a user stack. */
+/* The record that the program in the kernel has sent. FALSE: another one, or without a user
+ * stack. */
 bool parse_truth (TruthSample *self, const struct perf_event_header *record);
 
 /* Complete stacks must be equal; the others are counted. */

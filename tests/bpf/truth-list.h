@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How a program in C or C++ keeps the list of its active functions. A function of the number N is named listedN_…, in whatever way
- * its language decorates that. */
+/* How a program in C or C++ keeps the list of its active functions. A function of the number N
+ * is named listedN_…, in whatever way its language decorates that. */
 
 #pragma once
 

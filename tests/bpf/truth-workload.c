@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A program that knows its own stack: compiled without frame pointers, it keeps a list of the functions that are active.
- * Prints "ready" and runs until its standard input ends. */
+/* A program that knows its own stack: compiled without frame pointers, it keeps a list of the
+ * functions that are active. Prints "ready" and runs until its standard input ends. */
 
 #include "truth-list.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The list that a program keeps of its active functions, where the test's build of the walker finds it: one for each of
- * its threads, by the thread's number, at a fixed address. */
+/* The list that a program keeps of its active functions, where the test's build of the walker
+ * finds it: one for each of its threads, by the thread's number, at a fixed address. */
 
 #pragma once
 
@@ -25,7 +25,8 @@ typedef struct
   unsigned short id[TRUTH_COPIED]; /* the last of the list; outermost first */
 } TruthCopy;
 
-/* Name and number of every function that truth-workload.c lists. Those of the others have their numbers in their names. */
+/* Name and number of every function that truth-workload.c lists. Those of the others have their
+ * numbers in their names. */
 #define TRUTH_FUNCTIONS(FUNCTION) \
   FUNCTION (main, 1)              \
   FUNCTION (run_thread, 2)        \

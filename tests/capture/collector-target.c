@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* A program that reports through the collector: run by tests under several recorders, linked with this library and with
- * others of the same interface.
+/* A program that reports through the collector: run by tests under several recorders, linked
+ * with this library and with others of the same interface.
  *
  * usage: collector-target WHAT [N]…; exits 0 when it came through unharmed.
  */

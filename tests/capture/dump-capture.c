@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Prints a capture as one JSON object per line, through the public functions of a reader: linked with this library
- * and with others of the same interface. Texts and bytes are printed in hex.
+/* Prints a capture as one JSON object per line, through the public functions of a reader:
+ * linked with this library and with others of the same interface. Texts and bytes are printed
+ * in hex.
  *
  * usage: dump-capture CAPTURE
  */

@@ -62,7 +62,8 @@ scratch_close (Scratch *self)
   g_free (self->bytes);
 }
 
-/* A reader of a capture that consists of `frames` behind a header; the byte order is little-endian or big-endian. */
+/* A reader of a capture that consists of `frames` behind a header; the byte order is
+ * little-endian or big-endian. */
 static inline SysprofCaptureReader *
 reader_of_frames (const uint8_t *frames, gsize size, gboolean is_big_endian)
 {

@@ -26,7 +26,8 @@ pread (int fd, void *bytes, size_t size, off_t offset)
   return read (fd, bytes, size);
 }
 
-/* Every read fails once. What comes behind is missing, which must not pass for the end of the file. */
+/* Every read fails once. What comes behind is missing, which must not pass for the end of the
+ * file. */
 static void
 test_read_that_fails (void)
 {
@@ -471,16 +472,6 @@ test_context_markers (void)
   g_assert_cmpint (context, ==, SYSPROF_ADDRESS_CONTEXT_KERNEL);
 }
 
-static void
-test_type_names (void)
-{
-  g_assert_cmpstr (sysprof_capture_frame_type_name (1), ==, "timestamp");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (13), ==, "file");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (17), ==, "dbus");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (0), ==, "unknown");
-  g_assert_cmpstr (sysprof_capture_frame_type_name (18), ==, "unknown");
-}
-
 int
 main (int argc, char **argv)
 {
@@ -500,7 +491,6 @@ main (int argc, char **argv)
   g_test_add_func ("/capture/condition/counters-and-files",
                    test_conditions_on_counters_and_files);
   g_test_add_func ("/capture/address/context-markers", test_context_markers);
-  g_test_add_func ("/capture/frame-layout/type-names", test_type_names);
   g_test_add_func ("/capture/reader/read-that-fails", test_read_that_fails);
 
   return g_test_run ();

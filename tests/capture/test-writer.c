@@ -16,8 +16,8 @@
 
 #define HEADER_SIZE 256
 
-/* The vectors are little-endian. Elsewhere a frame has the bytes that the reader, which has its own tests, makes of them
- * for this machine. */
+/* The vectors are little-endian. Elsewhere a frame has the bytes that the reader, which has its
+ * own tests, makes of them for this machine. */
 static uint8_t *
 native_frame (const uint8_t *vector, gsize size)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Writes a capture with frames of all types, of known content, through the public functions of a writer: linked with this
- * library and with others of the same interface, whose bytes are then compared.
+/* Writes a capture with frames of all types, of known content, through the public functions of
+ * a writer: linked with this library and with others of the same interface, whose bytes are
+ * then compared.
  *
  * usage: write-capture CAPTURE
  */

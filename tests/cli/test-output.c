@@ -63,7 +63,7 @@ assert_content (const char *path, const char *expected)
 static void
 test_new_file_is_there_at_once_and_goes_unless_committed (Fixture *self, gconstpointer data)
 {
-  g_auto (Output) output = OUTPUT_INIT;
+  g_auto (OutputFile) output = OUTPUT_INIT;
   GError *error = NULL;
   struct stat info;
 
@@ -86,7 +86,7 @@ test_new_file_is_there_at_once_and_goes_unless_committed (Fixture *self, gconstp
 static void
 test_old_file_stays_until_commit (Fixture *self, gconstpointer data)
 {
-  g_auto (Output) output = OUTPUT_INIT;
+  g_auto (OutputFile) output = OUTPUT_INIT;
   g_autoptr (GError) refused = NULL;
   GError *error = NULL;
 
@@ -114,7 +114,7 @@ test_old_file_stays_until_commit (Fixture *self, gconstpointer data)
 static void
 test_link_stays_and_its_target_is_replaced (Fixture *self, gconstpointer data)
 {
-  g_auto (Output) output = OUTPUT_INIT;
+  g_auto (OutputFile) output = OUTPUT_INIT;
   g_autofree char *link = g_build_filename (self->directory, "link", NULL);
   GError *error = NULL;
 
@@ -132,7 +132,7 @@ test_link_stays_and_its_target_is_replaced (Fixture *self, gconstpointer data)
 static void
 test_fifo_is_written_as_it_is (Fixture *self, gconstpointer data)
 {
-  g_auto (Output) output = OUTPUT_INIT;
+  g_auto (OutputFile) output = OUTPUT_INIT;
   GError *error = NULL;
   char bytes[3];
   int reader;
@@ -156,7 +156,7 @@ test_unwritable_names_are_refused (Fixture *self, gconstpointer data)
 
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
     {
-      g_auto (Output) output = OUTPUT_INIT;
+      g_auto (OutputFile) output = OUTPUT_INIT;
       g_autoptr (GError) error = NULL;
 
       g_assert_false (
@@ -184,7 +184,7 @@ test_compressed_output_unpacks_to_the_same (Fixture *self, gconstpointer data)
 
   for (size_t k = 0; k < G_N_ELEMENTS (kinds); k++)
     {
-      g_auto (Output) output = OUTPUT_INIT;
+      g_auto (OutputFile) output = OUTPUT_INIT;
       g_autofree char *path = g_strconcat (self->path, kinds[k].suffix, NULL);
       g_autofree char *program = g_find_program_in_path (kinds[k].program);
       g_autofree char *unpacked = g_strconcat (self->path, ".unpacked", NULL);
@@ -226,7 +226,7 @@ test_compressed_output_unpacks_to_the_same (Fixture *self, gconstpointer data)
 static void
 test_compressor_tells_that_the_disk_is_full (Fixture *self, gconstpointer data)
 {
-  g_auto (Output) output = OUTPUT_INIT;
+  g_auto (OutputFile) output = OUTPUT_INIT;
   g_autoptr (GError) error = NULL;
   g_autofree char *bytes = g_malloc0 (1024 * 1024);
 

@@ -23,7 +23,7 @@ import waits  # noqa: E402
 
 
 def examples(program):
-    page = (ROOT / 'docs' / 'man' / f'{program.name}.1').read_text().replace('\\-', '-')
+    page = next((ROOT / 'docs' / 'man').glob(f'{program.name}.1*')).read_text().replace('\\-', '-')
     return re.findall(r'(?m)^\.B (.+)$', page.partition('.SH EXAMPLES')[2].partition('.SH ')[0])
 
 

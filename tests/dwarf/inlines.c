@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A program to be looked up: stacks of inlined functions, a cold part, a nested block, two calls of one function. */
+/* A program to be looked up: stacks of inlined functions, a cold part, a nested block, two
+ * calls of one function. */
 
 #include "inlines.h"
 

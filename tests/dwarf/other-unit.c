@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A second unit that inlines the same functions: dwz and link-time optimization share what it says with the first. */
+/* A second unit that inlines the same functions: dwz and link-time optimization share what it
+ * says with the first. */
 
 #include "inlines.h"
 

@@ -109,7 +109,7 @@ check_document (int fd, uint64_t number)
   static const char *const details[] = { "details", NULL };
   SysprofDocument *document;
   g_autoptr (GError) error = NULL;
-  TreeShape shape = { .focus = "main" };
+  Shape shape = { .focus = "main" };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   ViewRequest request;
 

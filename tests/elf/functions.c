@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A program whose symbols the tests know: exported, static, weak, aliased, and an assembly label without a size. */
+/* A program whose symbols the tests know: exported, static, weak, aliased, and an assembly
+ * label without a size. */
 
 #include <stdlib.h>
 

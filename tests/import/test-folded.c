@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folded stacks read through everything that reads captures. Expected values are counted by hand. */
+/* Folded stacks read through everything that reads captures. Expected values are counted by
+ * hand. */
 
 #include "../data/fixed-seed.h"
 #include "analyze/analyze.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Dumps made by hand after the specification, of every kind of record, in both byte orders, and all that can be cut off. */
+/* Dumps made by hand after the specification, of every kind of record, in both byte orders, and
+ * all that can be cut off. */
 
 #include "jit/jit.h"
 
@@ -276,7 +277,8 @@ test_other_clock (void)
   g_byte_array_unref (made.bytes);
 }
 
-/* Cut at every byte: what was whole before is there, and it is said that something is missing. */
+/* Cut at every byte: what was whole before is there, and it is said that something is
+ * missing. */
 static void
 test_truncated (void)
 {
@@ -295,8 +297,8 @@ test_truncated (void)
         g_assert_cmpint (status, ==, JIT_OK);
       else if (size > 0 && size < 4)
         g_assert_cmpint (status, ==, JIT_NOT_A_DUMP);
-      else
-        g_assert_true (status == JIT_TRUNCATED || status == JIT_OK); /* between two records */
+      else /* between two records */
+        g_assert_true (status == JIT_TRUNCATED || status == JIT_OK);
       sysprof_jit_lines_clear (&lines);
     }
   g_byte_array_unref (made.bytes);
@@ -388,7 +390,8 @@ test_many (void)
   g_byte_array_unref (made.bytes);
 }
 
-/* Numbers of 64 bits are kept whole, and code that would end behind the last address is left out. */
+/* Numbers of 64 bits are kept whole, and code that would end behind the last address is left
+ * out. */
 static void
 test_large_numbers (void)
 {

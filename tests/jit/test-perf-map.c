@@ -51,7 +51,8 @@ test_reads (void)
     }
 }
 
-/* However much of it is there: nothing is read behind the end (sanitizers), and the whole lines are there. */
+/* However much of it is there: nothing is read behind the end (sanitizers), and the whole lines
+ * are there. */
 static void
 test_truncated (void)
 {

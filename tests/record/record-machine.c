@@ -5,16 +5,24 @@
  *
  *     record-machine ROOT CAPTURE SECONDS */
 
+#include "record/counters/sampled-counters.h"
 #include "recorder.h"
 
 #include <stdlib.h>
 
-static SysprofInstrument *(*const instruments[]) (void) = {
-  sysprof_battery_charge_new, sysprof_cpu_usage_new, sysprof_disk_usage_new,
-  sysprof_energy_usage_new,   sysprof_gpu_usage_new, sysprof_memory_usage_new,
-  sysprof_network_usage_new,  sysprof_own_usage_new, sysprof_pressure_new,
-  sysprof_thermal_new,
-};
+/* Adds the instruments whose values are counters. */
+static void
+add_counters (SysprofProfiler *profiler)
+{
+  for (const InstrumentRow *const *row = sysprof_instrument_rows; *row != NULL; row++)
+    {
+      g_autoptr (SysprofInstrument) instrument = (*row)->new != NULL ? (*row)->new () : NULL;
+
+      if (instrument != NULL &&
+          G_TYPE_CHECK_INSTANCE_TYPE (instrument, sysprof_counter_instrument_get_type ()))
+        sysprof_profiler_add_instrument (profiler, g_steal_pointer (&instrument));
+    }
+}
 
 static void
 print_diagnostics (SysprofRecording *recording)
@@ -45,8 +53,7 @@ main (int argc, char **argv)
 
   writer = sysprof_capture_writer_new (argv[2], 0);
   g_assert_nonnull (writer);
-  for (size_t i = 0; i < G_N_ELEMENTS (instruments); i++)
-    sysprof_profiler_add_instrument (profiler, instruments[i]());
+  add_counters (profiler);
   sysprof_profiler_set_machine (profiler, argv[1]);
   sysprof_profiler_set_max_duration (profiler, (gint64) (atof (argv[3]) * 1e9));
   record_and_wait (&recorded, profiler, writer);

@@ -5,6 +5,8 @@
 
 #include "recorder.h"
 
+extern const InstrumentRow sysprof_gpu_usage_row, sysprof_pressure_row;
+
 /* Returns the metadata of the capture with that key, or NULL. *(full)* */
 static char *
 find_metadata (int fd, const char *key)
@@ -39,8 +41,8 @@ record_small_machine (Recorded *recorded, gboolean is_optional)
   g_autofree char *root = g_dir_make_tmp ("sysprof-machine-XXXXXX", NULL);
   g_autofree char *proc = g_build_filename (root, "proc", NULL);
   g_autofree char *stat = g_build_filename (proc, "stat", NULL);
-  SysprofInstrument *instruments[] = { sysprof_cpu_usage_new (), sysprof_gpu_usage_new (),
-                                       sysprof_pressure_new () };
+  SysprofInstrument *instruments[] = { sysprof_cpu_usage_new (), sysprof_gpu_usage_row.new(),
+                                       sysprof_pressure_row.new() };
   int fd = new_memory_file ();
 
   g_assert_nonnull (root);

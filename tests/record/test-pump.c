@@ -31,45 +31,44 @@ SYSPROF_DEFINE_INSTRUMENT (NotingInstrument, noting_instrument)
 #define NOTING(instance) ((NotingInstrument *) (instance))
 
 static void
-noting_tick (Pump *pump, int64_t now, void *data)
+noting_tick (RecordingContext *context, int64_t now, void *data)
 {
   NotingInstrument *self = data;
 
   g_assert_true (pthread_equal (self->thread, pthread_self ()));
-  g_assert_cmpint (now, >=, sysprof_pump_get_begin_time (pump));
+  g_assert_cmpint (now, >=, context->begin);
   self->n_ticks++;
 
   for (gsize size = 0; size < self->frame_size; size += 4096)
     {
       g_autofree char *text = g_strnfill (4000, 'x');
 
-      if (!sysprof_capture_writer_add_log (sysprof_pump_get_writer (pump), now, -1, -1, 16,
-                                           "Test", text))
-        sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
+      if (!sysprof_capture_writer_add_log (context->writer, now, -1, -1, 16, "Test", text))
+        sysprof_context_add_lost (context, LOST_OTHERS, 1);
     }
 
   if (self->stop_after_ticks > 0 && self->n_ticks >= self->stop_after_ticks)
-    sysprof_pump_request_stop (pump);
+    sysprof_pump_request_stop (context->pump);
 }
 
 static bool
-noting_work (Pump *pump, int64_t deadline, void *data)
+noting_work (RecordingContext *context, int64_t deadline, void *data)
 {
   return ++NOTING (data)->n_work < 3;
 }
 
 static void
-noting_ready (Pump *pump, int fd, void *data)
+noting_ready (RecordingContext *context, int fd, void *data)
 {
   char byte;
 
   g_assert_cmpint (read (fd, &byte, 1), ==, 1);
   g_string_append (NOTING (data)->notes, "ready ");
-  sysprof_pump_unwatch_fd (pump, fd);
+  sysprof_pump_unwatch_fd (context->pump, fd);
 }
 
 static gboolean
-noting_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+noting_prepare (SysprofInstrument *instrument, RecordingContext *context, GError **error)
 {
   NotingInstrument *self = NOTING (instrument);
 
@@ -83,25 +82,25 @@ noting_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
     }
 
   g_assert_cmpint (pipe (self->pipe_fds), ==, 0);
-  sysprof_pump_watch_fd (pump, self->pipe_fds[0], noting_ready, self);
-  sysprof_pump_add_tick (pump, 5000000, noting_tick, self);
-  sysprof_pump_add_work (pump, noting_work, self);
+  sysprof_pump_watch_fd (context->pump, self->pipe_fds[0], noting_ready, self);
+  sysprof_pump_add_tick (context->pump, 5000000, noting_tick, self);
+  sysprof_pump_add_work (context->pump, noting_work, self);
   return TRUE;
 }
 
 static void
-noting_record (SysprofInstrument *instrument, Pump *pump)
+noting_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   NotingInstrument *self = NOTING (instrument);
 
   g_assert_true (pthread_equal (self->thread, pthread_self ()));
-  g_assert_cmpint (sysprof_pump_get_begin_time (pump), >, 0);
+  g_assert_cmpint (context->begin, >, 0);
   g_string_append (self->notes, "record ");
   g_assert_cmpint (write (self->pipe_fds[1], "x", 1), ==, 1);
 }
 
 static void
-noting_stop (SysprofInstrument *instrument, Pump *pump)
+noting_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   g_string_append (NOTING (instrument)->notes, "stop ");
   (void) close (NOTING (instrument)->pipe_fds[0]);
@@ -110,10 +109,10 @@ noting_stop (SysprofInstrument *instrument, Pump *pump)
 
 /* What was recorded can be read back now. */
 static gboolean
-noting_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+noting_augment (SysprofInstrument *instrument, RecordingContext *context, GError **error)
 {
   NotingInstrument *self = NOTING (instrument);
-  int fd = sysprof_pump_dup_fd (pump, error);
+  int fd = sysprof_context_dup_fd (context, error);
   SysprofCaptureReader *reader;
 
   g_string_append (self->notes, "augment ");
@@ -124,8 +123,7 @@ noting_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
   g_assert_nonnull (reader);
   g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_METADATA, 0), >, 0);
   sysprof_capture_reader_unref (reader);
-  return sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "notes", "whole",
-                                5, false);
+  return sysprof_context_add_file (context, context->begin, -1, "notes", "whole", 5, false);
 }
 
 static void

@@ -41,7 +41,7 @@ main (int argc, char **argv)
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
-  TreeShape shape = { 0 };
+  Shape shape = { 0 };
   ViewRequest request = { .shape = &shape, .symbolize = &options, .switches = details };
 
   g_assert_cmpint (argc, ==, 3);

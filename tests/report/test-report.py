@@ -5,6 +5,7 @@ import collections
 import csv
 import html
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -391,12 +392,13 @@ class Json(Base):
                     ('compat', ''): 'libraries', ('no-table', '/lib/a.so'): 'record longer', ('depth', '/lib/a.so'): '--stack-size',
                     ('table-failed', '/lib/a.so'): 'as root'}
         path = self.folder / 'remedies.syscap'
-        for (code, binary), remedy in remedies.items():
+        # Older captures contain the second word.
+        for ((code, binary), remedy), word in itertools.product(remedies.items(), ('truncated', 'cut')):
             capture = made.Capture(time=made.BEGIN)
             capture.map(0x5000, 0x6000, '/lib/b.so', pid=7, time=made.BEGIN)
             if binary:
                 capture.map(0x1000, 0x2000, binary, pid=7, time=made.BEGIN)
-            capture.jitmap([(0xe000000000000001, f'[stack cut: {code}]')], pid=7, time=made.BEGIN)
+            capture.jitmap([(0xe000000000000001, f'[stack {word}: {code}]')], pid=7, time=made.BEGIN)
             capture.sample([made.USER, 0x1000, 0xe000000000000001], 7, pid=7, time=made.BEGIN + 1)
             capture.save(path)
             cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('truncated')]

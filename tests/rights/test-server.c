@@ -137,7 +137,8 @@ test_raw_parts_are_of_switches_alone (Fixture *self, const void *data)
     }
 }
 
-/* The type of such devices differs from machine to machine; the server looks it up, this machine may have none. */
+/* The type of such devices differs from machine to machine; the server looks it up, this
+ * machine may have none. */
 static void
 test_energy_is_counted_only (Fixture *self, const void *data)
 {

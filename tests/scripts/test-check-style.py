@@ -84,6 +84,19 @@ class Style(unittest.TestCase):
                  'src/c.bpf.c': 'int\nsysprof_program (void)\n{\n  return 0;\n}\n'}
         self.assertEqual(self.faults('callers', files)[0], ['src/a.c:12'])
 
+    def test_circles(self):
+        def ring(n):
+            return {f'src/m/{i}.c': f'int\nsysprof_{i} (void)\n{{\n  return sysprof_{(i + 1) % n} (); /* sysprof_4 () */\n}}\n' for i in range(n)}
+
+        self.assertEqual(self.faults('circles', {**ring(3), 'src/m/4.c': 'int\nsysprof_4 (void)\n{\n  return sysprof_0 ();\n}\n'})[0], [])
+        self.assertEqual(self.faults('circles', ring(4))[0], ['src/m'])
+        self.assertEqual(self.faults('circles', ring(4), 'circles src 1\n'), ([], []))
+
+    def test_functions_of_other_folders_make_no_circle(self):
+        files = {f'src/{folder}/{i}.c': f'int\nsysprof_{folder}{i} (void)\n{{\n  return sysprof_{other}{i + 1} ();\n}}\n'
+                 for folder, other in (('a', 'b'), ('b', 'a')) for i in range(4)}
+        self.assertEqual(self.faults('circles', files)[0], [])
+
     def test_numbers_may_only_fall(self):
         files = {f'src/{i}.c': '' for i in range(3)}
         self.assertEqual(self.faults('first-comments', files, 'first-comments src 3\n'), ([], []))

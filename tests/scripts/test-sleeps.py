@@ -26,9 +26,9 @@ ALLOWED = {
     "e2e/test-symbol-cache.py": (1, "the cache ignores files that were changed less than this time ago"),
     "e2e/test-system-messages.py": (1, "nothing reports that the recorder has looked at all processes"),
     "peers/gtk-target.py": (1, WORKLOAD),
-    "record/instruments/test-bus.c": (1, "the server answers late, which the client must bear"),
-    "record/test-sampling.c": (1, "interval of a loop that waits for a condition"),
-    "symbolize/test-symbol-cache.c": (1, "interval of a loop that waits for a condition"),
+    "inspect/test-symbol-cache.c": (1, "interval of a loop that waits for a condition"),
+    "record/dbus/test-bus.c": (1, "the server answers late, which the client must bear"),
+    "record/sampling/test-sampling.c": (1, "interval of a loop that waits for a condition"),
     "views/test-threads.c": (1, "cancels at a random moment; each outcome is correct"),
 }
 

@@ -4,7 +4,7 @@
  * read. The argument is a capture. */
 
 #include "check-store.h"
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include <fcntl.h>
 #include <pthread.h>

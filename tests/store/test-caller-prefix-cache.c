@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Callers that were met before, but not in the stack before, mean what they meant then only where they are callers
- * again: what calls nothing within its context keeps its address also where nothing is mapped. */
+/* Callers that were met before, but not in the stack before, mean what they meant then only
+ * where they are callers again: what calls nothing within its context keeps its address also
+ * where nothing is mapped. */
 
 #include "capture/capture.h"
 #include "check-store.h"

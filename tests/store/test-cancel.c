@@ -65,7 +65,8 @@ append_frame (GByteArray *bytes,
   g_byte_array_append (bytes, zeros, (guint) (frame.len - sizeof frame - size));
 }
 
-/* Most distinct, of many processes, in no order of time; with marks, logs, counters, and names for some. */
+/* Most distinct, of many processes, in no order of time; with marks, logs, counters, and names
+ * for some. */
 static void
 append_moment (GByteArray *bytes, uint32_t i)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A capture cut anywhere and changed anywhere: it opens with what can be read or says why not.
- * Worth most under the address sanitizer. The arguments are the capture to start from, and how many changes to make. */
+ * Worth most under the address sanitizer. The arguments are the capture to start from, and how
+ * many changes to make. */
 
 #include "../data/fixed-seed.h"
 #include "check-store.h"

@@ -38,7 +38,8 @@ clear_store (Store *store)
   g_free (store->samples.stack);
 }
 
-/* Like "1 a b": the process, then addresses from the outermost one on; rows behind those that were there are letters of their own. */
+/* Like "1 a b": the process, then addresses from the outermost one on; rows behind those that
+ * were there are letters of their own. */
 static char *
 dup_stack (const Store *store, StackId stack)
 {

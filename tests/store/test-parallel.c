@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A capture that is read and folded on two CPUs is the store that one CPU makes of it, and what was written.
+/* A capture that is read and folded on two CPUs is the store that one CPU makes of it, and what
+ * was written.
  *
- * Just where the second half begins lies an embedded file full of what looks like frames, so that the second
- * thread begins in the wrong place. */
+ * Just where the second half begins lies an embedded file full of what looks like frames, so
+ * that the second thread begins in the wrong place. */
 
 #include "capture/capture.h"
 #include "check-store.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sorting that can be cancelled gives what the C library's gives; and cancelled, it compares hardly any more. */
+/* Sorting that can be cancelled gives what the C library's gives; and cancelled, it compares
+ * hardly any more. */
 
 #include "../data/fixed-seed.h"
 #include "store/progress.h"

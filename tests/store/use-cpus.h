@@ -5,7 +5,8 @@
 #include <glib.h>
 #include <sched.h>
 
-/* Has this thread run on as many of the allowed CPUs as there are, but at most `n`. Returns how many. */
+/* Has this thread run on as many of the allowed CPUs as there are, but at most `n`. Returns how
+ * many. */
 static inline unsigned
 use_cpus (const cpu_set_t *allowed, unsigned n)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An ELF file around call-frame bytes: one executable segment of TEXT_SIZE bytes at TEXT, the section at FRAMES. */
+/* An ELF file around call-frame bytes: one executable segment of TEXT_SIZE bytes at TEXT, the
+ * section at FRAMES. */
 
 #pragma once
 

@@ -68,13 +68,7 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_SP:
       printf ("%s+%u", is_arm64 ? "sp" : "rsp", RULE_OFFSET (rule));
       break;
-    case RULE_LR: /* or RULE_EH_RETURN */
-      if (!is_arm64)
-        {
-          printf ("handover%u %s %u\n", RULE_EH_RETURN_MODE (rule),
-                  registers[RULE_EH_RETURN_REGISTER (rule)], RULE_EH_RETURN_OFFSET (rule));
-          return;
-        }
+    case RULE_LR:
       printf ("lr+%u", RULE_OFFSET (rule));
       break;
     case RULE_BP:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Code with every kind of frame that compilers and the C library make, to be stopped anywhere in it: compiled without frame
- * pointers. */
+/* Code with every kind of frame that compilers and the C library make, to be stopped anywhere
+ * in it: compiled without frame pointers. */
 
 #include <alloca.h>
 #include <dlfcn.h>

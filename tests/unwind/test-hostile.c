@@ -24,7 +24,8 @@ put_entry (GByteArray *bytes, uint32_t id, const void *body, guint size)
   g_byte_array_append (bytes, body, size);
 }
 
-/* "zR" with addresses of 8 bytes; CFA = RSP + 8, return address at CFA - 8; `more` are further instructions. */
+/* "zR" with addresses of 8 bytes; CFA = RSP + 8, return address at CFA - 8; `more` are further
+ * instructions. */
 static void
 put_common (GByteArray *bytes, const char *more, guint n_more)
 {
@@ -268,8 +269,9 @@ test_remembers_32_states (void)
     }
 }
 
-/* Each of 50,000 functions begins where the others do; each of 50,000 refers to a common entry with a thousand
- * instructions. In either case work that grows with the product would not end while somebody waits. */
+/* Each of 50,000 functions begins where the others do; each of 50,000 refers to a common entry
+ * with a thousand instructions. In either case work that grows with the product would not end
+ * while somebody waits. */
 static void
 test_many (void)
 {
@@ -294,7 +296,8 @@ test_many (void)
   sysprof_unwind_table_clear (&table);
 }
 
-/* A row for each byte, each of another rule: more rules than a page can name, and every one of its rows. */
+/* A row for each byte, each of another rule: more rules than a page can name, and every one of
+ * its rows. */
 static void
 test_full_page (void)
 {

@@ -39,7 +39,8 @@ tear_down (Fixture *self, gconstpointer data)
   g_free (self->index);
 }
 
-/* A table of `n_pages` pages in which all of the text has the rule RSP + `offset`; made by hand. */
+/* A table of `n_pages` pages in which all of the text has the rule RSP + `offset`; made by
+ * hand. */
 static UnwindTable
 make_table (uint32_t n_pages, uint32_t offset)
 {
@@ -104,7 +105,8 @@ slot_of (Fixture *self, uint32_t pid)
   return NULL;
 }
 
-/* The C library that this runs with, by every one of its addresses, against a search through the rows from the first. */
+/* The C library that this runs with, by every one of its addresses, against a search through
+ * the rows from the first. */
 static void
 test_finds_what_a_naive_search_finds (Fixture *self, gconstpointer data)
 {
@@ -167,7 +169,8 @@ test_bias_of_odd_segments (void)
   UnwindTableHeader header = *table.header;
   uint64_t bias;
 
-  /* As lld lays them out: the segment begins in the middle of a page that its mapping holds whole. */
+  /* As lld lays them out: the segment begins in the middle of a page that its mapping holds
+   * whole. */
   header.n_segments = 2;
   header.segment[0] = (ElfCode){ .start = 0x11040, .end = 0x13000, .offset = 0x1040 };
   header.segment[1] = (ElfCode){ .start = 0x24000, .end = 0x24100, .offset = 0x3000 };
@@ -241,7 +244,8 @@ test_exec_makes_a_generation (Fixture *self, gconstpointer data)
   sysprof_unwind_file_unref (self->publisher, file, 0);
 }
 
-/* The kernel's numbers come around: what is found stays right, whoever else has come and gone in the same slots. */
+/* The kernel's numbers come around: what is found stays right, whoever else has come and gone
+ * in the same slots. */
 static void
 test_slots_against_a_hash_table (Fixture *self, gconstpointer data)
 {
@@ -332,7 +336,8 @@ test_changes_are_counted (Fixture *self, gconstpointer data)
   g_assert_cmpuint (self->index->version, !=, version);
 }
 
-/* Segments as a linker lays them out: link-time addresses and places in the file are not the same. */
+/* Segments as a linker lays them out: link-time addresses and places in the file are not the
+ * same. */
 static void
 test_file_has_its_segments (Fixture *self, gconstpointer data)
 {
@@ -354,8 +359,8 @@ test_file_has_its_segments (Fixture *self, gconstpointer data)
   g_assert_cmpuint (slot->generation, ==, 89);
   g_assert_cmpuint (PROCESS_LIST_COUNT (slot->list), ==, 2);
 
-  /* Byte 0x2340 of the file is at TEXT + 0x340, so the page of TEXT would begin at byte 0x2000; the second's 0x13000 before its
-   * byte 0x4000. */
+  /* Byte 0x2340 of the file is at TEXT + 0x340, so the page of TEXT would begin at byte 0x2000;
+   * the second's 0x13000 before its byte 0x4000. */
   segment = &self->index->mapping[PROCESS_LIST_FIRST (slot->list)];
   g_assert_cmphex (segment[0].start, ==, 0x2000);
   g_assert_cmphex (segment[0].end, ==, 0x4000);
@@ -379,7 +384,8 @@ test_file_has_its_segments (Fixture *self, gconstpointer data)
   sysprof_unwind_file_unref (self->publisher, file, 1);
 }
 
-/* Frame pointers that lead nowhere end a walk for another reason where there might have been a table. */
+/* Frame pointers that lead nowhere end a walk for another reason where there might have been a
+ * table. */
 static void
 test_failed_file_is_told_apart (Fixture *self, gconstpointer data)
 {
@@ -460,7 +466,8 @@ test_full (Fixture *self, gconstpointer data)
                     100 - n_published);
   g_assert_null (slot_of (self, 100));
 
-  /* One that is known but finds no room for its next list is not left with half of the truth. */
+  /* One that is known but finds no room for its next list is not left with half of the
+   * truth. */
   g_assert_false (
       sysprof_unwind_publisher_set_process (self->publisher, 1, mappings, n_mappings, 1));
   g_assert_null (slot_of (self, 1));

@@ -222,8 +222,9 @@ read_mappings (void)
     }
 }
 
-/* An emulator may have the code that signal handlers return to on a page that is no file's. As on a real machine such code is
- * found in the file that the vDSO is, we make a file. Handlers' return addresses are looked up a byte before. */
+/* An emulator may have the code that signal handlers return to on a page that is no file's. As
+ * on a real machine such code is found in the file that the vDSO is, we make a file. Handlers'
+ * return addresses are looked up a byte before. */
 static ElfImage *
 make_image (Mapping *self)
 {

@@ -17,25 +17,37 @@
 
 #define SIZE (16u << 20) /* bytes: far more than a socket holds */
 
-/* Reads one byte, and nothing after it; it does not reply. */
-static void
-read_no_more (int socket)
-{
-  uint8_t byte;
+static const uint8_t byte = 1; /* each request */
 
-  (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
-  for (;;)
-    (void) !read (-1, &byte, sizeof byte);
+static const ChildRequest small_request = { .bytes = &byte, .fd = -1 };
+
+/* Reads one request, and nothing after it; it does not reply. */
+static bool
+read_no_more (ChildRequest *request, ChildReply *reply)
+{
+  uint8_t nothing;
+
+  while (read (-1, &nothing, sizeof nothing) < 0)
+    continue;
+  return false;
 }
+
+static int
+open_nothing (const ChildRequest *request, struct stat *info)
+{
+  return read_no_more (NULL, NULL) ? 0 : -1;
+}
+
+static const ChildService silent = { .request_size = 1, .handle = read_no_more };
+static const ChildService silent_opener = { OPENER_SERVICE, .request_size = 1,
+                                            .open = open_nothing };
 
 static void
 start (ConfinedChild *child)
 {
-  const uint8_t byte = 1;
-
   *child = (ConfinedChild) CONFINED_CHILD_INIT;
-  g_assert_true (sysprof_confined_child_start (child, read_no_more));
-  g_assert_true (sysprof_confined_child_send_request (child, &byte, sizeof byte, -1));
+  g_assert_true (sysprof_confined_child_start (child, &silent));
+  g_assert_true (sysprof_child_send (child, &small_request, 0));
 }
 
 /* Ends it, and sees that it is not there any more. */
@@ -57,8 +69,10 @@ test_sending_has_a_deadline (void)
   ConfinedChild child;
 
   start (&child);
-  g_assert_false (
-      sysprof_confined_child_send (&child, sysprof_confined_child_deadline (100), bytes, SIZE));
+  g_assert_false (sysprof_child_send (
+      &child,
+      &(ChildRequest){ .bytes = &byte, .payload = bytes, .payload_size = SIZE, .fd = -1 },
+      sysprof_confined_child_deadline (100)));
   end (&child);
 }
 
@@ -67,28 +81,35 @@ static void
 test_waiting_can_be_ended (void)
 {
   int64_t deadline = sysprof_confined_child_deadline (INT32_MAX / 2);
+  ChildReply reply = CHILD_REPLY_INIT;
   ConfinedChild child;
-  uint8_t answer;
 
   start (&child);
   child.stop_fd = eventfd (1, EFD_CLOEXEC);
   child.has_stop_fd = true;
-  g_assert_false (sysprof_confined_child_receive (&child, deadline, &answer, sizeof answer));
+  g_assert_false (sysprof_child_wait_for_reply (&child, &small_request, deadline, &reply));
   close (child.stop_fd);
   end (&child);
 }
 
-static void
-answer_byte_by_byte (int socket)
-{
-  uint8_t bytes[256];
+#define N_BYTES 256
+/* of the head of a reply, as child-service.c sends it */
+#define HEAD_SIZE (2 * sizeof (uint32_t) + CHILD_MOST_PARTS * sizeof (uint64_t))
 
-  (void) sysprof_confined_child_read (socket, bytes, 1);
-  for (unsigned i = 0; i < sizeof bytes; i++)
-    if (!sysprof_write_all (socket, &(uint8_t){ (uint8_t) i }, 1))
-      return;
-  (void) sysprof_confined_child_read (socket, bytes, 1);
+static bool
+answer_with_bytes (ChildRequest *request, ChildReply *reply)
+{
+  uint8_t *bytes = malloc (N_BYTES);
+
+  for (unsigned i = 0; bytes != NULL && i < N_BYTES; i++)
+    bytes[i] = (uint8_t) i;
+  sysprof_child_reply_set (reply, 0, bytes, N_BYTES);
+  return bytes != NULL;
 }
+
+static const ChildService with_bytes = { .request_size = 1,
+                                         .most = { N_BYTES },
+                                         .handle = answer_with_bytes };
 
 /* The caller was stopped, or had no CPU, until after the deadline. */
 static void
@@ -96,19 +117,24 @@ test_answer_in_time_is_read_late (void)
 {
   ConfinedChild child = CONFINED_CHILD_INIT;
   int64_t past = sysprof_confined_child_deadline (-1000);
-  uint8_t answer[256] = { 0 };
+  ChildReply reply = CHILD_REPLY_INIT;
+  const uint8_t *answer;
   int n;
 
-  g_assert_true (sysprof_confined_child_start (&child, answer_byte_by_byte));
-  g_assert_false (sysprof_confined_child_receive (&child, past, answer, 1)); /* there is none */
-  g_assert_true (sysprof_confined_child_send_request (&child, answer, 1, -1));
+  g_assert_true (sysprof_confined_child_start (&child, &with_bytes));
+  /* there is none */
+  g_assert_false (sysprof_child_wait_for_reply (&child, &small_request, past, &reply));
+  g_assert_true (sysprof_child_send (&child, &small_request, past));
   do
     g_assert_cmpint (ioctl (child.socket, FIONREAD, &n), ==, 0);
-  while (n < (int) sizeof answer);
-  g_assert_true (sysprof_confined_child_receive (&child, past, answer, sizeof answer));
-  for (unsigned i = 0; i < sizeof answer; i++)
+  while (n < (int) (HEAD_SIZE + N_BYTES));
+  g_assert_true (sysprof_child_wait_for_reply (&child, &small_request, past, &reply));
+  answer = reply.part[0].bytes;
+  g_assert_cmpuint (reply.part[0].size, ==, N_BYTES);
+  for (unsigned i = 0; i < N_BYTES; i++)
     g_assert_cmpuint (answer[i], ==, i);
-  g_assert_false (sysprof_confined_child_receive (&child, past, answer, 1));
+  sysprof_child_reply_clear (&reply);
+  g_assert_false (sysprof_child_wait_for_reply (&child, &small_request, past, &reply));
   end (&child);
 }
 
@@ -127,7 +153,6 @@ stop_opening (void)
 static void
 test_opening_can_be_ended (void)
 {
-  const uint8_t request = 1;
   Opener opener = OPENER_INIT;
   struct stat info;
 
@@ -137,9 +162,8 @@ test_opening_can_be_ended (void)
   opener.stop_fd = stop_fd;
   for (unsigned i = 0; i < 2; i++)
     {
-      g_assert_cmpint (
-          sysprof_opener_ask (&opener, read_no_more, 1, &request, sizeof request, -1, &info),
-          ==, -1);
+      g_assert_cmpint (sysprof_opener_ask (&opener, &silent_opener, 1, &byte, -1, &info), ==,
+                       -1);
       g_assert_cmpint (errno, ==, ECANCELED);
     }
   sysprof_opener_clear (&opener);
@@ -149,19 +173,23 @@ test_opening_can_be_ended (void)
 
 #define SOME_NSEC 20000000
 
-/* Uses a CPU for a while, reports this, and waits. */
-static void
-compute (int socket)
+/* Uses a CPU for a while, and reports this. */
+static bool
+compute (ChildRequest *request, ChildReply *reply)
 {
   struct timespec used = { 0 };
-  uint8_t byte = 1;
 
   while (used.tv_sec == 0 && used.tv_nsec < SOME_NSEC)
     if (clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
-      return;
-  (void) sysprof_confined_child_send_answer (socket, &byte, sizeof byte, -1);
-  (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
+      return false;
+  return true;
 }
+
+/* Keeps its rights, to look at its clock. */
+static const ChildService computing = { .request_size = 1,
+                                        .timeout_msec = 60000,
+                                        .keeps_rights = true,
+                                        .handle = compute };
 
 /* CPU time of a child still counts after it ended. */
 static void
@@ -170,12 +198,10 @@ test_cpu_time_is_counted (void)
   int64_t before = sysprof_confined_children_cpu_time ();
   int64_t used;
   ConfinedChild child = CONFINED_CHILD_INIT;
-  uint8_t answer;
+  ChildReply reply;
 
-  child.keeps_rights = true; /* to look at its clock */
-  g_assert_true (sysprof_confined_child_start (&child, compute));
-  g_assert_true (sysprof_confined_child_receive (
-      &child, sysprof_confined_child_deadline (60000), &answer, sizeof answer));
+  g_assert_true (sysprof_child_call (&child, &computing, &small_request, &reply));
+  sysprof_child_reply_clear (&reply);
   used = sysprof_confined_children_cpu_time () - before;
   end (&child);
   if (used == 0)
@@ -192,24 +218,26 @@ test_cpu_time_is_counted (void)
 
 #define ANSWER 42
 
-static void
-say_something (int socket)
+static bool
+say_something (ChildRequest *request, ChildReply *reply)
 {
-  uint8_t byte = ANSWER;
-
-  (void) sysprof_confined_child_send_answer (socket, &byte, sizeof byte, -1);
-  (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
+  reply->status = ANSWER;
+  return true;
 }
+
+static const ChildService speaking = { .request_size = 1,
+                                       .timeout_msec = 60000,
+                                       .last_status = ANSWER,
+                                       .handle = say_something };
 
 static void
 check_that_it_answers (ConfinedChild *child)
 {
-  uint8_t answer = 0;
+  ChildReply reply;
 
-  g_assert_true (sysprof_confined_child_start (child, say_something));
-  g_assert_true (sysprof_confined_child_receive (child, sysprof_confined_child_deadline (60000),
-                                                 &answer, sizeof answer));
-  g_assert_cmpuint (answer, ==, ANSWER);
+  g_assert_true (sysprof_child_call (child, &speaking, &small_request, &reply));
+  g_assert_cmpuint (reply.status, ==, ANSWER);
+  sysprof_child_reply_clear (&reply);
 }
 
 /* The children of this process now. */

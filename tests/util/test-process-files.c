@@ -163,13 +163,26 @@ set_up (Fixture *self, const void *data)
   self->root = open (self->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* Ends the children, and forgets which were shunned. */
+static void
+clear_files (ProcessFiles *files)
+{
+  for (unsigned i = 0; i < PROCESS_FILES_MOST_USERS; i++)
+    if (files->users[i].user != NULL)
+      {
+        sysprof_opener_clear (&files->users[i].opener);
+        sysprof_process_user_free (files->users[i].user);
+      }
+  *files = (ProcessFiles){ 0 };
+}
+
 static void
 tear_down (Fixture *self, const void *data)
 {
   g_autofree char *remove = g_strdup_printf ("rm -r '%s'", self->folder);
 
   (void) data;
-  sysprof_process_files_clear (&self->files);
+  clear_files (&self->files);
   sysprof_process_user_free (self->user);
   close (self->root);
   g_assert_cmpint (system (remove), ==, 0);
@@ -411,7 +424,7 @@ test_death_costs_only_this_user (Fixture *self, const void *data)
       self->user = victim;
       if (number == SIGSTOP)
         break;
-      sysprof_process_files_clear (&self->files); /* forgets that it is shunned */
+      clear_files (&self->files);
     }
 }
 

@@ -19,7 +19,7 @@ static inline char *
 answer_all (SysprofDocument *document)
 {
   static const char *const details[] = { "details", NULL };
-  TreeShape shape = { .focus = "main" };
+  Shape shape = { .focus = "main" };
   ViewRequest request = { .store = sysprof_document_get_store (document),
                           .symbols = sysprof_document_get_symbols (document),
                           .shape = &shape,

@@ -177,7 +177,7 @@ test_processes (void)
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   g_autoptr (Store) store = make_store ();
   g_autoptr (SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, NULL);
-  TreeShape shape = { 0 };
+  Shape shape = { 0 };
   ViewRequest request = { .store = store,
                           .symbols = symbols,
                           .symbolize = &options,

@@ -122,7 +122,7 @@ static char *
 render (const Shared *self)
 {
   static const char *const details[] = { "details", NULL };
-  TreeShape shape = { .focus = "0x" };
+  Shape shape = { .focus = "0x" };
   SampleFilter filter = { .weigh_one = true };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   ViewRequest request = { .store = self->store,

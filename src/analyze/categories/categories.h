@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "symbolize/symbolize.h"
+#include "analyze/fold/fold.h"
 
 #include "util/util.h"
 
@@ -92,3 +92,15 @@ sysprof_category_enter (uint8_t found, SymbolKind kind, uint8_t *inherited)
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CategoryRules, sysprof_category_rules_free)
+
+/* [tree->n] the Category of each node. Top down, what callers hand on counts; bottom up, each function's own does: its
+ * callers are many. *(full)* */
+uint8_t *sysprof_call_tree_categorize (const CallTree *self,
+                                       const SymbolTable *symbols,
+                                       const Shape *shape);
+/* [stacks.n] the Category of the innermost function that shows, as its callers make it. `shape` may be NULL. *(full)* */
+uint8_t *
+sysprof_stacks_categorize (const Store *store, const SymbolTable *symbols, const Shape *shape);
+/* [symbols->n] what the rules say of each function as it is shown, as sysprof_symbol_categories(): of one that stands for
+ * its binary, what they say of all of it. `shape` may be NULL. *(full)* */
+uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const Shape *shape);

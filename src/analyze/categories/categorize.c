@@ -2,6 +2,7 @@
 
 /* Hands categories down: over the nodes of a tree, and over stacks. In both, parents come before their children. */
 
+#include "analyze/categories/categories.h"
 #include "analyze/fold/shown-symbols.h"
 #include "analyze/fold/stack-entry.h"
 
@@ -9,7 +10,7 @@
 
 /* Functions of a binary that is shown as one have what they have in common. */
 static void
-agree (uint8_t *found, const SymbolTable *symbols, const TreeShape *shape)
+agree (uint8_t *found, const SymbolTable *symbols, const Shape *shape)
 {
   g_autofree uint8_t *of_binary = g_new0 (uint8_t, MAX (symbols->strings.n_strings, 1));
   g_autofree bool *is_known = g_new0 (bool, MAX (symbols->strings.n_strings, 1));
@@ -35,7 +36,7 @@ agree (uint8_t *found, const SymbolTable *symbols, const TreeShape *shape)
 }
 
 uint8_t *
-sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape)
+sysprof_shown_categories_new (const SymbolTable *symbols, const Shape *shape)
 {
   uint8_t *found = g_memdup2 (sysprof_symbol_categories (symbols), MAX (symbols->n, 1));
 
@@ -47,7 +48,7 @@ sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape
 uint8_t *
 sysprof_call_tree_categorize (const CallTree *self,
                               const SymbolTable *symbols,
-                              const TreeShape *shape)
+                              const Shape *shape)
 {
   g_autofree uint8_t *found = sysprof_shown_categories_new (symbols, shape);
   g_autofree uint8_t *inherited = g_new0 (uint8_t, MAX (self->n, 1));
@@ -68,9 +69,7 @@ sysprof_call_tree_categorize (const CallTree *self,
 }
 
 uint8_t *
-sysprof_stacks_categorize (const Store *store,
-                           const SymbolTable *symbols,
-                           const TreeShape *shape)
+sysprof_stacks_categorize (const Store *store, const SymbolTable *symbols, const Shape *shape)
 {
   const StackTree *stacks = &store->stacks;
   bool no_kernel = shape != NULL && shape->no_kernel;

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "analyze/fold/forest.h"
+#include "analyze/fold/plan.h"
 
 /* What holds at an entry. */
 typedef struct
@@ -48,3 +48,30 @@ sysprof_call_rows_below (CallRows above,
   row = sysprof_row_of_call (table, is_focus, above.visible, function);
   return (CallRows){ function, row, row };
 }
+
+/* What of a shape counts for tables. */
+Shape sysprof_fold_table_shape (const Shape *shape);
+
+/* The rows of a table to which the runs of a plan count. */
+typedef struct
+{
+  uint32_t *begin;    /* [n_runs + 1] the first of each run's */
+  SymbolId *row;      /* rows to which all that passes a run counts */
+  SymbolId *row_here; /* [n_runs] the row to which what ends at the run counts, 0 = none */
+} FoldRows;
+
+/* `plan` is of a table shape. `is_focus` [symbols->n] may be NULL for FOLD_FUNCTIONS. FALSE if
+ * cancelled; to be cleared in any case. */
+bool sysprof_fold_rows_init (FoldRows *self,
+                             const FoldPlan *plan,
+                             const SymbolTable *symbols,
+                             FoldTable table,
+                             const bool *is_focus,
+                             FoldWork *work);
+void sysprof_fold_rows_clear (FoldRows *self);
+
+/* The table of the current weights. *(full)*; NULL if cancelled. */
+FunctionTable *sysprof_fold_rows_dup_table (const FoldRows *self,
+                                            const FoldPlan *plan,
+                                            const SymbolTable *symbols,
+                                            FoldWork *work);

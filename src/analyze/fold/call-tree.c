@@ -1,56 +1,279 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The call tree of a selection: nodes in arrays, labels of nodes, and the tree above a
- * function. */
+/* The call tree of a plan: its nodes that weigh something, or single ones of them. */
 
-#include "analyze/fold/heavy-tree.h"
+#include "analyze/fold/list.h"
 #include "analyze/fold/plan.h"
 #include "analyze/fold/work.h"
 
-/* What weighs something, as a plan wants it. */
+#define MOST_INSERTED 16 /* siblings: up to so many are sorted by insertion */
+
+uint32_t
+sysprof_fold_plan_find_run (const FoldPlan *self, uint32_t node)
+{
+  uint32_t low = 0, high = self->n_runs;
+
+  while (high - low > 1)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->begin[middle] <= node)
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
+}
+
 typedef struct
 {
-  StackId *stack;   /* [n] */
-  int32_t *tid;     /* [n] or NULL: threads are no matter */
-  uint64_t *weight; /* [n] */
-  uint32_t n;
-} WeightedEnds;
+  uint64_t total;
+  uint32_t node;
+} Sibling;
 
-static void
-find_weighted (WeightedEnds *self, const Store *store, const StackWeights *weights)
+static bool
+is_before (const Sibling *a, const Sibling *b)
 {
-  uint32_t n = 0;
-
-  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
-    n += weights->self[i] > 0;
-  self->stack = sysprof_large_new (MAX (n, 1), sizeof *self->stack);
-  self->weight = sysprof_large_new (MAX (n, 1), sizeof *self->weight);
-  for (StackId i = 0; self->n < n; i++)
-    if (weights->self[i] > 0)
-      {
-        self->stack[self->n] = i;
-        self->weight[self->n++] = weights->self[i];
-      }
+  return a->total != b->total ? a->total > b->total : a->node < b->node;
 }
 
-static void
-find_weighted_of_threads (WeightedEnds *self, const Store *store, const StackWeights *weights)
+static int
+compare_siblings (const void *a, const void *b, void *data)
 {
-  if (weights->by_thread.stack == NULL)
+  return is_before (a, b) ? -1 : 1;
+}
+
+/* Given by name, so that numbers settle equal totals. FALSE if cancelled: then some may be there twice. */
+static bool
+sort_siblings (Sibling *siblings, uint32_t n, const FoldWork *work)
+{
+  if (n > MOST_INSERTED)
+    return sysprof_fold_work_sort (work, siblings, n, sizeof *siblings, compare_siblings, NULL);
+  for (uint32_t i = 1; i < n; i++)
     {
-      /* Nobody says which. */
-      find_weighted (self, store, weights);
-      self->tid = g_new (int32_t, MAX (self->n, 1));
-      for (uint32_t i = 0; i < self->n; i++)
-        self->tid[i] = -1;
-      return;
+      Sibling sibling = siblings[i];
+      uint32_t j = i;
+
+      for (; j > 0 && is_before (&sibling, &siblings[j - 1]); j--)
+        siblings[j] = siblings[j - 1];
+      siblings[j] = sibling;
+    }
+  return true;
+}
+
+uint32_t
+sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node)
+{
+  uint32_t run = sysprof_fold_plan_find_run (self, node), n = 0;
+
+  if (node + 1 < self->begin[run + 1])
+    return 1;
+
+  FOLD_FOR_EACH_BELOW (self, run, below)
+  n++;
+  return n;
+}
+
+uint32_t
+sysprof_fold_plan_sort_children (const FoldPlan *self, uint32_t node, uint32_t *children)
+{
+  uint32_t run = sysprof_fold_plan_find_run (self, node), n = 0;
+  g_autofree Sibling *siblings = NULL;
+
+  if (node + 1 < self->begin[run + 1])
+    {
+      children[0] = node + 1;
+      return sysprof_fold_plan_total (self, run) > 0;
     }
 
-  self->n = weights->by_thread.n;
-  self->stack = g_memdup2 (weights->by_thread.stack, self->n * sizeof *self->stack);
-  self->tid = g_memdup2 (weights->by_thread.tid, self->n * sizeof *self->tid);
-  self->weight = g_memdup2 (weights->by_thread.self, self->n * sizeof *self->weight);
+  siblings = g_new (Sibling, MAX (sysprof_fold_plan_n_children (self, node), 1));
+  FOLD_FOR_EACH_BELOW (self, run, below)
+  {
+    uint64_t total = sysprof_fold_plan_total (self, below);
+
+    if (total > 0)
+      siblings[n++] = (Sibling){ total, self->begin[below] };
+  }
+  (void) sort_siblings (siblings, n, NULL); /* never canceled */
+  for (uint32_t i = 0; i < n; i++)
+    children[i] = siblings[i].node;
+  return n;
 }
+
+/* --- the whole tree --- */
+
+SymbolKind
+sysprof_fold_plan_get_kind (const FoldPlan *self,
+                            const Store *store,
+                            const SymbolTable *symbols,
+                            uint32_t node,
+                            SymbolId *symbol,
+                            uint32_t *id)
+{
+  FoldKey key = self->key[node];
+  FoldKey first_process = sysprof_fold_process_key (symbols, 0);
+  FoldKey first_thread = sysprof_fold_thread_key (store, symbols, 0);
+
+  *symbol = *id = 0;
+  if (key == 0)
+    return SYMBOL_ROOT;
+
+  if (key < first_process)
+    {
+      *symbol = key;
+      return (SymbolKind) symbols->row[key].kind;
+    }
+
+  if (key < first_thread)
+    {
+      *id = key - first_process;
+      return SYMBOL_PROCESS;
+    }
+
+  *id = (uint32_t) self->tids[key - first_thread];
+  return SYMBOL_THREAD;
+}
+
+/* [n_runs] the node of the tree with which each run that weighs something begins; the root is always there. *(full)* */
+static uint32_t *
+number_nodes (const FoldPlan *plan, uint32_t *n)
+{
+  uint32_t *number = sysprof_large_new (plan->n_runs, sizeof *number);
+
+  *n = 0;
+  for (uint32_t i = 0; i < plan->n_runs;)
+    {
+      number[i] = *n;
+      if (sysprof_fold_plan_total (plan, i) == 0)
+        {
+          i = plan->end[i];
+          continue;
+        }
+      *n += sysprof_fold_plan_length (plan, i);
+      i++;
+    }
+  *n = MAX (*n, 1);
+  return number;
+}
+
+static void
+alloc_nodes (CallTree *tree)
+{
+  tree->parent = sysprof_large_new (tree->n, sizeof *tree->parent);
+  tree->first_child = sysprof_large_new0 (tree->n, sizeof *tree->first_child);
+  tree->next_sibling = sysprof_large_new0 (tree->n, sizeof *tree->next_sibling);
+  tree->symbol = sysprof_large_new (tree->n, sizeof *tree->symbol);
+  tree->self = sysprof_large_new0 (tree->n, sizeof *tree->self);
+  tree->total = sysprof_large_new (tree->n, sizeof *tree->total);
+  tree->kind = sysprof_large_new (tree->n, sizeof *tree->kind);
+  tree->id = sysprof_large_new (tree->n, sizeof *tree->id);
+}
+
+FOLD_DEFINE_LIST (SiblingList, sibling_list, Sibling)
+
+/* What hangs on the last node of `run`, which is `parent`. FALSE if cancelled. */
+static bool
+link_siblings (CallTree *tree,
+               const FoldPlan *plan,
+               const uint32_t *number,
+               uint32_t run,
+               CallNodeId parent,
+               SiblingList *siblings,
+               const FoldWork *work)
+{
+  siblings->n = 0;
+  FOLD_FOR_EACH_BELOW (plan, run, below)
+  {
+    uint64_t total = sysprof_fold_plan_total (plan, below);
+
+    if (total > 0)
+      sibling_list_add (siblings, (Sibling){ total, number[below] });
+  }
+  if (siblings->n == 0)
+    return true;
+
+  if (!sort_siblings (siblings->item, siblings->n, work))
+    return false;
+  tree->first_child[parent] = siblings->item[0].node;
+  for (uint32_t i = 1; i < siblings->n; i++)
+    tree->next_sibling[siblings->item[i - 1].node] = siblings->item[i].node;
+  return true;
+}
+
+static void
+fill_node (CallTree *tree,
+           CallNodeId node,
+           const FoldPlan *plan,
+           const Store *store,
+           const SymbolTable *symbols,
+           uint32_t of_plan)
+{
+  tree->kind[node] = (uint8_t) sysprof_fold_plan_get_kind (
+      plan, store, symbols, of_plan, &tree->symbol[node], &tree->id[node]);
+}
+
+static bool
+fill_tree (CallTree *tree,
+           const FoldPlan *plan,
+           const Store *store,
+           const SymbolTable *symbols,
+           const uint32_t *number,
+           FoldWork *work)
+{
+  SiblingList siblings = { 0 };
+  uint64_t n_seen = 0;
+  bool is_done = true;
+
+  for (uint32_t i = 0; i < plan->n_runs && is_done;
+       is_done = is_done && sysprof_fold_work_at (work, n_seen++))
+    {
+      uint64_t total = sysprof_fold_plan_total (plan, i);
+      uint32_t n = sysprof_fold_plan_length (plan, i), parent = plan->parent[i];
+      CallNodeId first = number[i], last = first + n - 1;
+
+      if (total == 0)
+        {
+          i = plan->end[i];
+          continue;
+        }
+
+      tree->parent[first] =
+          i > 0 ? number[parent] + sysprof_fold_plan_length (plan, parent) - 1 : 0;
+      for (CallNodeId node = first; node <= last; node++)
+        {
+          if (node > first)
+            tree->parent[node] = node - 1;
+          if (node < last)
+            tree->first_child[node] = node + 1;
+          tree->total[node] = total;
+          fill_node (tree, node, plan, store, symbols, plan->begin[i] + node - first);
+        }
+      tree->self[last] = sysprof_fold_plan_self (plan, i);
+      is_done = link_siblings (tree, plan, number, i, last, &siblings, work);
+      i++;
+    }
+  sibling_list_clear (&siblings);
+  return is_done;
+}
+
+CallTree *
+sysprof_fold_plan_dup_tree (const FoldPlan *self,
+                            const Store *store,
+                            const SymbolTable *symbols,
+                            FoldWork *work)
+{
+  g_autoptr (CallTree) tree = g_new0 (CallTree, 1);
+  g_autofree uint32_t *number = number_nodes (self, &tree->n);
+
+  alloc_nodes (tree);
+  /* Where nothing weighs anything, there is the root alone. */
+  tree->parent[0] = 0;
+  tree->total[0] = 0;
+  fill_node (tree, 0, self, store, symbols, 0);
+  return fill_tree (tree, self, store, symbols, number, work) ? g_steal_pointer (&tree) : NULL;
+}
+
+/* --- call trees --- */
 
 /* What is left of a tree that is not wanted any more. */
 static CallTree *
@@ -71,65 +294,25 @@ new_root (void)
   return tree;
 }
 
-/* NULL if cancelled. */
-static CallTree *
-new_whole (const Store *store,
-           const SymbolTable *symbols,
-           const TreeShape *shape,
-           const FoldEnds *ends,
-           const uint64_t *weight)
-{
-  FoldWork work = { .cancellable = g_cancellable_get_current () };
-  g_autofree uint64_t *sums = NULL;
-  CallTree *tree = NULL;
-  FoldPlan plan;
-
-  if (sysprof_fold_plan_init (&plan, store, symbols, shape, ends, &work))
-    {
-      sums = sysprof_fold_runs_new_sums (&plan.runs);
-      for (uint32_t i = 0; i < ends->n; i++)
-        sums[plan.runs.of_end[i] + 1] += weight[i];
-      if (sysprof_fold_runs_sum (&plan.runs, sums, &work))
-        tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, &work);
-    }
-  sysprof_fold_plan_clear (&plan);
-  return tree;
-}
-
 CallTree *
 sysprof_call_tree_new_above (const Store *store,
                              const SymbolTable *symbols,
                              const StackWeights *weights,
-                             const TreeShape *shape,
+                             const Shape *shape,
                              uint64_t least)
 {
-  static const TreeShape plain = { 0 };
-  WeightedEnds weighted = { 0 };
-  CallTree *tree;
-  FoldEnds ends;
+  static const Shape plain = { 0 };
+  FoldWork work = { .cancellable = g_cancellable_get_current () };
+  CallTree *tree = NULL;
+  FoldEntries entries;
+  FoldPlan plan = { 0 };
 
-  if (shape == NULL)
-    shape = &plain;
-  if (least > 1 && !shape->bottom_up && !shape->threads && shape->focus == NULL)
-    {
-      tree = sysprof_heavy_tree_new_of_stacks (store, symbols, shape, weights, least);
-      return tree != NULL ? tree : new_root ();
-    }
-
-  if (shape->threads)
-    find_weighted_of_threads (&weighted, store, weights);
-  else
-    find_weighted (&weighted, store, weights);
-
-  ends = (FoldEnds){ weighted.stack, weighted.tid, weighted.n };
-  if (least > 1 && !shape->bottom_up)
-    tree = sysprof_heavy_tree_new (store, symbols, shape, &ends, weighted.weight, least);
-  else
-    tree = new_whole (store, symbols, shape, &ends, weighted.weight);
-
-  g_free (weighted.stack);
-  g_free (weighted.tid);
-  g_free (weighted.weight);
+  if (sysprof_fold_entries_init (&entries, store, symbols, shape != NULL ? shape : &plain,
+                                 weights, &work) &&
+      sysprof_fold_plan_init_stacks (&plan, &entries, least, NULL, &work))
+    tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, &work);
+  sysprof_fold_entries_clear (&entries);
+  sysprof_fold_plan_clear (&plan);
   return tree != NULL ? tree : new_root ();
 }
 
@@ -137,7 +320,7 @@ CallTree *
 sysprof_call_tree_new (const Store *store,
                        const SymbolTable *symbols,
                        const StackWeights *weights,
-                       const TreeShape *shape)
+                       const Shape *shape)
 {
   return sysprof_call_tree_new_above (store, symbols, weights, shape, 0);
 }

@@ -2,7 +2,7 @@
 
 /* Finds the functions that --focus names. */
 
-#include "analyze/analyze.h"
+#include "analyze/fold/fold.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/fold/refold.h"
 
 typedef struct
 {

@@ -61,12 +61,15 @@ static void
 enter_run (Walk *self, uint32_t run)
 {
   const Question *question = self->question;
-  const StackRuns *runs = &question->runs;
-  StackId begin = runs->begin[run], end = runs->begin[run + 1];
+  const StackRun *all = question->runs.run;
+  StackId begin = all[run].begin, end = all[run].end;
+  uint32_t branch = all[run].first_branch;
   PathEntry *entry;
   CallRows rows = { 0 };
 
-  open_runs_add (&self->open, (OpenRun){ run, self->path.n, runs->first_branch[run + 1] });
+  while (all[branch].leaves < end)
+    branch++;
+  open_runs_add (&self->open, (OpenRun){ run, self->path.n, branch });
   path_reserve (&self->path, end - begin);
   entry = self->path.item + self->path.n;
   if (self->path.n > 0)
@@ -101,9 +104,9 @@ leave (Walk *self, uint32_t n_left)
 }
 
 static void
-expect_run (const Question *question, uint32_t branch)
+expect_run (const Question *question, uint32_t run)
 {
-  StackId begin = question->runs.begin[question->runs.branch[branch]];
+  StackId begin = question->runs.run[run].begin;
 
   __builtin_prefetch (&question->keys.store->stacks.address[begin]);
   __builtin_prefetch (&question->weight[begin]);
@@ -113,24 +116,23 @@ expect_run (const Question *question, uint32_t branch)
 static bool
 walk (Walk *self, uint32_t first)
 {
-  const StackRuns *runs = &self->question->runs;
+  const StackRun *all = self->question->runs.run;
 
   enter_run (self, first);
   while (self->open.n > 0)
     {
       OpenRun *open = &self->open.item[self->open.n - 1];
-      uint32_t first_branch = runs->first_branch[open->run];
+      uint32_t first_branch = all[open->run].first_branch;
 
       if (!sysprof_fold_work_is_wanted_at (&self->question->work, self->n_seen++))
         return false;
       if (open->end > first_branch)
         {
-          uint32_t run = runs->branch[--open->end];
+          uint32_t run = --open->end;
 
           if (open->end > first_branch)
             expect_run (self->question, open->end - 1);
-          leave (self, open->path + sysprof_stack_runs_leaves (runs, run) -
-                           runs->begin[open->run] + 1);
+          leave (self, open->path + all[run].leaves - all[open->run].begin + 1);
           enter_run (self, run);
           continue;
         }
@@ -144,13 +146,16 @@ static void
 walk_processes (size_t begin, size_t end, unsigned worker, void *data)
 {
   Question *question = data;
-  uint32_t n_symbols = MAX (question->keys.symbols->n, 1), n = question->runs.first_branch[1];
+  uint32_t n_symbols = MAX (question->keys.symbols->n, 1);
+  const StackRun *runs = question->runs.run;
   Walk self = { .question = question,
                 .sums = &question->sums[worker],
                 .n_open = g_new0 (uint32_t, n_symbols) };
 
-  for (uint32_t i; (i = __atomic_fetch_add (&question->n_taken, 1, __ATOMIC_RELAXED)) < n;)
-    if (!walk (&self, question->runs.branch[i]))
+  for (uint32_t i;
+       (i = __atomic_fetch_add (&question->n_taken, 1, __ATOMIC_RELAXED)) < question->runs.n &&
+       runs[i].leaves == 0;)
+    if (!walk (&self, i))
       break;
   g_free (self.n_open);
   path_clear (&self.path);
@@ -163,7 +168,7 @@ sum (Question *self, FunctionSums *sums)
   unsigned n_workers = sysprof_parallel_workers ();
   uint32_t n_stacks = self->keys.store->stacks.n;
 
-  sysprof_stack_runs_init (&self->runs, self->keys.store);
+  sysprof_stack_runs_init (&self->runs, self->keys.store->stacks.parent, n_stacks);
   self->sums = g_new (FunctionSums, n_workers);
   for (unsigned i = 0; i < n_workers; i++)
     sysprof_function_sums_init (&self->sums[i], self->keys.symbols);
@@ -183,11 +188,11 @@ static FunctionTable *
 new_table (const Store *store,
            const SymbolTable *symbols,
            const StackWeights *weights,
-           const TreeShape *shape,
+           const Shape *shape,
            FoldTable table,
            const char *focus)
 {
-  TreeShape asked = sysprof_fold_table_shape (shape);
+  Shape asked = sysprof_fold_table_shape (shape);
   Question self = { .weight = weights->self,
                     .table = table,
                     .work.cancellable = g_cancellable_get_current () };
@@ -211,7 +216,7 @@ FunctionTable *
 sysprof_functions_new (const Store *store,
                        const SymbolTable *symbols,
                        const StackWeights *weights,
-                       const TreeShape *shape)
+                       const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_FUNCTIONS, NULL);
 }
@@ -220,7 +225,7 @@ FunctionTable *
 sysprof_callers_new (const Store *store,
                      const SymbolTable *symbols,
                      const StackWeights *weights,
-                     const TreeShape *shape)
+                     const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_CALLERS, shape->focus);
 }
@@ -229,7 +234,7 @@ FunctionTable *
 sysprof_callees_new (const Store *store,
                      const SymbolTable *symbols,
                      const StackWeights *weights,
-                     const TreeShape *shape)
+                     const Shape *shape)
 {
   return new_table (store, symbols, weights, shape, FOLD_CALLEES, shape->focus);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Graphs are laid out from plans, as call trees are. */
+/* The graph of a plan. */
 
 #include "analyze/fold/graph.h"
 
-#include "analyze/fold/graph-forest.h"
+#include "analyze/fold/graph-entries.h"
 #include "analyze/fold/plan.h"
 #include "analyze/fold/work.h"
 
@@ -31,36 +31,23 @@ compare_heavier_first (const void *a, const void *b, void *data)
 typedef struct
 {
   const FoldPlan *plan;
-  const uint64_t *sums;
-  uint32_t *size;  /* [runs.n] nodes of the run and all below it that weigh something */
-  uint32_t *place; /* [runs.n] the first node in the graph */
+  uint32_t *size;  /* [n_runs] nodes of the run and all below it that weigh something */
+  uint32_t *place; /* [n_runs] the first node in the graph */
   Graph *graph;
 } Layout;
-
-static uint64_t
-total_of (const Layout *self, uint32_t run)
-{
-  return sysprof_fold_runs_total (&self->plan->runs, self->sums, run);
-}
-
-static uint32_t
-length_of (const Layout *self, uint32_t run)
-{
-  return self->plan->begin[run + 1] - self->plan->begin[run];
-}
 
 static void
 find_sizes (Layout *self)
 {
-  const FoldRuns *runs = &self->plan->runs;
+  const FoldPlan *plan = self->plan;
 
-  self->size = sysprof_large_new0 (runs->n, sizeof *self->size);
-  for (uint32_t i = runs->n; i-- > 0;)
-    if (i == 0 || total_of (self, i) > 0)
+  self->size = sysprof_large_new0 (plan->n_runs, sizeof *self->size);
+  for (uint32_t i = plan->n_runs; i-- > 0;)
+    if (i == 0 || sysprof_fold_plan_total (plan, i) > 0)
       {
-        self->size[i] += length_of (self, i);
+        self->size[i] += sysprof_fold_plan_length (plan, i);
         if (i > 0)
-          self->size[runs->parent[i]] += self->size[i];
+          self->size[plan->parent[i]] += self->size[i];
       }
 }
 
@@ -68,12 +55,12 @@ find_sizes (Layout *self)
 static bool
 find_places (Layout *self, bool left_heavy, FoldWork *work)
 {
-  const FoldRuns *runs = &self->plan->runs;
+  const FoldPlan *plan = self->plan;
   g_autoptr (GArray) family = g_array_new (FALSE, FALSE, sizeof (Family));
 
-  self->place = sysprof_large_new (runs->n, sizeof *self->place);
+  self->place = sysprof_large_new (plan->n_runs, sizeof *self->place);
   self->place[0] = 0;
-  for (uint32_t i = 0; i < runs->n; i++)
+  for (uint32_t i = 0; i < plan->n_runs; i++)
     {
       uint32_t at;
 
@@ -82,11 +69,11 @@ find_places (Layout *self, bool left_heavy, FoldWork *work)
       if (self->size[i] == 0)
         continue;
 
-      at = self->place[i] + length_of (self, i);
+      at = self->place[i] + sysprof_fold_plan_length (plan, i);
       g_array_set_size (family, 0);
-      FOLD_FOR_EACH_BELOW (runs, i, below)
+      FOLD_FOR_EACH_BELOW (plan, i, below)
       if (self->size[below] > 0)
-        g_array_append_val (family, ((Family){ total_of (self, below), below }));
+        g_array_append_val (family, ((Family){ sysprof_fold_plan_total (plan, below), below }));
       if (left_heavy && family->len > 1 &&
           !sysprof_fold_work_sort (work, family->data, family->len, sizeof (Family),
                                    compare_heavier_first, NULL))
@@ -125,11 +112,11 @@ fill_nodes (Layout *self, FoldWork *work)
   const FoldPlan *plan = self->plan;
   Graph *graph = self->graph;
 
-  for (uint32_t i = 0; i < plan->runs.n; i++)
+  for (uint32_t i = 0; i < plan->n_runs; i++)
     {
-      uint32_t parent = plan->runs.parent[i], first = self->place[i];
-      uint32_t length = length_of (self, i),
-               own = (uint32_t) (self->sums[i + 1] - self->sums[i]);
+      uint32_t parent = plan->parent[i], first = self->place[i];
+      uint32_t length = sysprof_fold_plan_length (plan, i),
+               own = (uint32_t) sysprof_fold_plan_self (plan, i);
 
       if (!sysprof_fold_work_at (work, i))
         return false;
@@ -144,10 +131,11 @@ fill_nodes (Layout *self, FoldWork *work)
           graph->end[node] = first + self->size[i];
           graph->symbol[node] = plan->key[plan->begin[i] + j];
           graph->self[node] = j + 1 < length ? 0 : own;
-          graph->total[node] = (uint32_t) total_of (self, i);
+          graph->total[node] = (uint32_t) sysprof_fold_plan_total (plan, i);
         }
       if (i > 0)
-        graph->parent[first] = self->place[parent] + length_of (self, parent) - 1;
+        graph->parent[first] =
+            self->place[parent] + sysprof_fold_plan_length (plan, parent) - 1;
     }
   return true;
 }
@@ -166,10 +154,9 @@ fill_children (Graph *graph)
   graph->first_child[graph->n] = n;
 }
 
-/* The nodes of the plan that weigh something. NULL if cancelled. `run_of_frame` has runs.n where a frame is left out. */
+/* The nodes of the plan that weigh something. NULL if cancelled. `run_of_frame` has FOLD_NOWHERE where a frame is left out. */
 static Graph *
 lay_out (const FoldPlan *plan,
-         const uint64_t *sums,
          GraphSymbolId root,
          bool left_heavy,
          const uint32_t *run_of_frame,
@@ -177,7 +164,7 @@ lay_out (const FoldPlan *plan,
          FoldWork *work)
 {
   g_autoptr (Graph) graph = g_new0 (Graph, 1);
-  Layout self = { .plan = plan, .sums = sums, .graph = graph };
+  Layout self = { .plan = plan, .graph = graph };
   bool is_done;
 
   find_sizes (&self);
@@ -192,10 +179,10 @@ lay_out (const FoldPlan *plan,
       graph->symbol[0] = root;
       fill_children (graph);
       for (uint32_t i = 0; i < n_frames; i++)
-        graph->node_of_frame[i] =
-            run_of_frame[i] < plan->runs.n
-                ? self.place[run_of_frame[i]] + length_of (&self, run_of_frame[i]) - 1
-                : GRAPH_NOWHERE;
+        graph->node_of_frame[i] = run_of_frame[i] != FOLD_NOWHERE
+                                      ? self.place[run_of_frame[i]] +
+                                            sysprof_fold_plan_length (plan, run_of_frame[i]) - 1
+                                      : GRAPH_NOWHERE;
     }
 
   g_free (self.size);
@@ -203,38 +190,33 @@ lay_out (const FoldPlan *plan,
   return is_done ? g_steal_pointer (&graph) : NULL;
 }
 
-/* *Takes* the forest. `of_frame` tells the end of each frame, or GRAPH_NOWHERE; it is written over. NULL if cancelled. */
+/* *Takes* the entries. `ends` has the entry where each frame ends, or GRAPH_NOWHERE; it is
+ * overwritten. NULL if cancelled. */
 static Graph *
-fold (FoldForest *forest,
-      uint32_t n_ends,
+fold (FoldEntries *entries,
       const Store *store,
       const SymbolTable *symbols,
       GraphSymbolId root,
       bool left_heavy,
-      uint32_t *of_frame,
+      uint32_t *ends,
       uint32_t n_frames,
       FoldWork *work)
 {
-  g_autofree uint64_t *sums = NULL;
+  g_autofree uint32_t *run_of_entry = sysprof_large_new (entries->n, sizeof *run_of_entry);
   FoldPlan plan = { 0 };
   Graph *graph = NULL;
-  uint32_t *rank = sysprof_graph_ranks_new (store, symbols, forest, work);
+  uint32_t *rank = sysprof_graph_ranks_new (store, symbols, entries, work);
 
   if (rank != NULL &&
-      sysprof_fold_plan_init_forest (&plan, forest, rank,
-                                     sysprof_graph_n_symbols (store, symbols), n_ends, work))
+      sysprof_fold_plan_init (&plan, entries, rank, sysprof_graph_n_symbols (store, symbols), 0,
+                              run_of_entry, work))
     {
-      sums = sysprof_fold_runs_new_sums (&plan.runs);
       for (uint32_t i = 0; i < n_frames; i++)
-        {
-          of_frame[i] =
-              of_frame[i] != GRAPH_NOWHERE ? plan.runs.of_end[of_frame[i]] : plan.runs.n;
-          sums[of_frame[i] + 1]++;
-        }
-      if (sysprof_fold_runs_sum (&plan.runs, sums, work))
-        graph = lay_out (&plan, sums, root, left_heavy, of_frame, n_frames, work);
+        if (ends[i] != GRAPH_NOWHERE)
+          ends[i] = run_of_entry[ends[i]];
+      graph = lay_out (&plan, root, left_heavy, ends, n_frames, work);
     }
-  sysprof_fold_forest_clear (forest);
+  sysprof_fold_entries_clear (entries);
   sysprof_fold_plan_clear (&plan);
   return graph;
 }
@@ -245,50 +227,46 @@ Graph *
 sysprof_graph_new (const Store *store,
                    const SymbolTable *symbols,
                    const GraphFrames *frames,
-                   const GraphShape *shape,
+                   const Shape *shape,
                    GCancellable *cancellable)
 {
   GraphSymbolId root =
       sysprof_graph_symbol_id (store, symbols, (GraphSymbol){ GRAPH_SYMBOL_ROOT, 0 });
-  g_autofree uint32_t *of_frame = sysprof_large_new (MAX (frames->n, 1), sizeof *of_frame);
+  g_autofree uint32_t *ends = sysprof_large_new (MAX (frames->n, 1), sizeof *ends);
   FoldWork work = { .cancellable = cancellable };
-  FoldForest forest;
-  uint32_t n_ends;
+  FoldEntries entries;
 
-  if (!sysprof_graph_forest_init (&forest, &n_ends, of_frame, store, symbols, frames, shape,
-                                  &work))
+  if (!sysprof_graph_entries_init (&entries, ends, store, symbols, frames, shape, &work))
     {
-      sysprof_fold_forest_clear (&forest);
+      sysprof_fold_entries_clear (&entries);
       return NULL;
     }
-  return fold (&forest, n_ends, store, symbols, root, shape->left_heavy, of_frame, frames->n,
-               &work);
+  return fold (&entries, store, symbols, root, shape->left_heavy, ends, frames->n, &work);
 }
 
-/* Stores a graph like a forest. Entries that are not below the symbol, and the symbol at its
- * outermost entry, have no key. */
+/* Makes entries of a graph. Nodes that are not below the symbol, and the symbol at its outermost
+ * node, have no key. */
 static void
-take_below (FoldForest *forest, const Graph *graph, GraphSymbolId symbol, uint32_t *n_ends)
+take_below (FoldEntries *entries, const Graph *graph, GraphSymbolId symbol)
 {
-  uint32_t end = 0; /* of the entries below the symbol */
+  uint32_t end = 0; /* of the nodes below the symbol */
 
-  *forest = (FoldForest){ .n = graph->n,
-                          .node = sysprof_large_new (graph->n, sizeof *forest->node),
-                          .node_of_end = sysprof_large_new (graph->n, sizeof (uint32_t)) };
-  *n_ends = graph->n;
+  *entries = (FoldEntries){ .n = graph->n,
+                            .parent = graph->parent,
+                            .key = sysprof_large_new (graph->n, sizeof *entries->key),
+                            .own_weight = sysprof_large_new (graph->n, sizeof (uint64_t)) };
+  entries->weight = entries->own_weight;
   for (uint32_t i = 0; i < graph->n; i++)
     {
       bool is_below = i < end;
 
-      forest->node[i] = (ForestNode){ .key = is_below ? graph->symbol[i] : 0,
-                                      .end = graph->end[i],
-                                      .parent = graph->parent[i] };
+      entries->key[i] = is_below ? graph->symbol[i] : 0;
       if (!is_below && graph->symbol[i] == symbol)
         {
           end = graph->end[i];
           is_below = true;
         }
-      forest->node_of_end[i] = is_below && graph->self[i] > 0 ? i : FOLD_NOWHERE;
+      entries->own_weight[i] = is_below ? graph->self[i] : 0;
     }
 }
 
@@ -300,16 +278,13 @@ sysprof_graph_descend (const Graph *self,
                        bool left_heavy,
                        GCancellable *cancellable)
 {
-  g_autofree uint32_t *of_frame = sysprof_large_new (MAX (self->n_frames, 1), sizeof *of_frame);
+  g_autofree uint32_t *ends = sysprof_large_new (MAX (self->n_frames, 1), sizeof *ends);
   FoldWork work = { .cancellable = cancellable };
-  FoldForest forest;
-  uint32_t n_ends;
+  FoldEntries entries;
 
-  take_below (&forest, self, symbol, &n_ends);
-  for (uint32_t i = 0; i < self->n_frames; i++)
-    of_frame[i] = self->node_of_frame[i];
-  return fold (&forest, n_ends, store, symbols, symbol, left_heavy, of_frame, self->n_frames,
-               &work);
+  take_below (&entries, self, symbol);
+  memcpy (ends, self->node_of_frame, self->n_frames * sizeof *ends);
+  return fold (&entries, store, symbols, symbol, left_heavy, ends, self->n_frames, &work);
 }
 
 void

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "symbolize/symbolize.h"
+#include "analyze/fold/shape.h"
 
 /* Whatever a node can stand for: one number for a function, a process, a thread and so on. */
 typedef uint32_t GraphSymbolId;
@@ -52,18 +52,6 @@ uint32_t sysprof_graph_stack_symbols (const Store *store,
                                       uint32_t capacity,
                                       AddressKind *final_context);
 
-typedef struct
-{
-  bool threads;
-  bool
-      hide_system; /* functions of system libraries are skipped: their weight is their caller's */
-  bool bottom_up;
-  bool left_heavy; /* siblings by falling weight, else by name */
-  bool merge_processes;
-  bool no_process_0;
-  bool no_kernel_processes;
-} GraphShape;
-
 /* What is put into the graph. */
 typedef struct
 {
@@ -90,11 +78,11 @@ typedef struct
   uint32_t n_frames;
 } Graph;
 
-/* NULL if cancelled. */
+/* The shape's members for processes, threads and order count, and `hide_system`. NULL if cancelled. */
 Graph *sysprof_graph_new (const Store *store,
                           const SymbolTable *symbols,
                           const GraphFrames *frames,
-                          const GraphShape *shape,
+                          const Shape *shape,
                           GCancellable *cancellable);
 
 /* The graph below `symbol`, merged over its outermost entries; the symbol is the root. NULL

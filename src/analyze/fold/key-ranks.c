@@ -86,28 +86,25 @@ rank (uint32_t *ranks,
 }
 
 uint32_t *
-sysprof_key_ranks_new (const Store *store,
-                       const SymbolTable *symbols,
-                       const FoldForest *forest,
-                       const FoldWork *work)
+sysprof_key_ranks_new (const FoldEntries *entries, const FoldWork *work)
 {
-  FoldKey first_thread = sysprof_fold_thread_key (store, symbols, 0);
-  uint32_t n_tids = forest != NULL ? forest->n_tids : 0;
-  g_autofree uint32_t *ranks = g_new0 (uint32_t, first_thread + n_tids + 1);
-  Names names = { store, symbols };
+  Names names = { entries->keys.store, entries->keys.symbols };
+  FoldKey first_process = sysprof_fold_process_key (names.symbols, 0);
+  FoldKey first_thread = sysprof_fold_thread_key (names.store, names.symbols, 0);
+  g_autofree uint32_t *ranks = g_new0 (uint32_t, first_thread + entries->n_tids + 1);
   uint32_t n = 0;
 
-  if (forest != NULL)
-    for (uint32_t i = 1; i < forest->n; i++)
-      ranks[forest->node[i].key] = 1;
+  if (entries->key != NULL)
+    for (uint32_t i = 1; i < entries->n; i++)
+      ranks[entries->key[i]] = 1;
   else
     for (FoldKey key = 1; key < first_thread; key++)
       ranks[key] = 1;
   ranks[0] = 0;
-  if (!rank (ranks, 1, symbols->n, &names, &n, work) ||
-      !rank (ranks, symbols->n, first_thread, &names, &n, work))
+  if (!rank (ranks, 1, first_process, &names, &n, work) ||
+      !rank (ranks, first_process, first_thread, &names, &n, work))
     return NULL;
-  for (uint32_t i = 0; i < n_tids; i++)
+  for (uint32_t i = 0; i < entries->n_tids; i++)
     ranks[first_thread + i] = ++n;
   return g_steal_pointer (&ranks);
 }

@@ -4,11 +4,8 @@
 
 #pragma once
 
-#include "analyze/fold/forest.h"
+#include "analyze/fold/entries.h"
 
-/* [n_keys] of the keys that occur in the forest, NULL = all but threads: functions by name, then processes by name, then threads by number; the
- * orders of call-order.h. NULL if cancelled. *(full)* */
-uint32_t *sysprof_key_ranks_new (const Store *store,
-                                 const SymbolTable *symbols,
-                                 const FoldForest *forest,
-                                 const FoldWork *work);
+/* [n_keys] of all keys, or of those that `entries` have: functions by name, then processes by name,
+ * then threads by number; the orders of call-order.h. NULL if cancelled. *(full)* */
+uint32_t *sysprof_key_ranks_new (const FoldEntries *entries, const FoldWork *work);

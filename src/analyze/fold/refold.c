@@ -2,14 +2,12 @@
 
 /* Computes trees and tables again when only the selection changes. See refold.h. */
 
-#include "analyze/fold/list.h"
+#include "analyze/fold/call-rows.h"
 #include "analyze/fold/node-set.h"
-#include "analyze/fold/plan.h"
-#include "analyze/fold/sample-matcher.h"
-#include "analyze/fold/stack-terms.h"
 #include "analyze/fold/work.h"
+#include "analyze/selection/sample-matcher.h"
+#include "analyze/selection/stack-terms.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct Refold /* refold.h */
@@ -17,224 +15,121 @@ struct Refold /* refold.h */
   const Store *store;
   const SymbolTable *symbols;
   const StackEvents *events;
+  FoldPlan plan;
+  FoldRows rows; /* of a table */
   bool is_table;
-  FoldPlan plan;          /* of a tree */
-  FoldTablePlan table;    /* of a table */
-  const FoldRuns *runs;   /* of either */
-  uint32_t *run_of_event; /* [events->n] as FoldRuns.of_end */
-
-  uint64_t *sums; /* [runs->n + 2] of the selection */
-
+  uint32_t *run_of_event; /* [events->n]; n_runs = out of focus */
   char *
-      terms; /* that `stack_is_in` is about, as selections with the same terms follow each other */
+      terms; /* of which `stack_is_in` is, as selections with the same terms follow each other */
   uint8_t *stack_is_in; /* [stacks.n] or NULL: all are */
 };
 
-/* The distinct stacks of the events, by thread where the shape tells threads apart. */
-typedef struct
-{
-  uint32_t *of_event; /* [events->n] */
-  StackId *stack;     /* [n] */
-  int32_t *tid;       /* [n] or NULL: threads are no matter */
-  uint32_t n;
-} Ends;
+/* --- making and freeing --- */
 
-/* --- the distinct stacks --- */
-
+/* Each event weighs 1, so that all have nodes. FALSE if cancelled. */
 static bool
-find_ends (Ends *self, const Store *store, const StackEvents *events, FoldWork *work)
+weigh_all (StackWeights *weights, const Refold *self, bool by_thread, FoldWork *work)
 {
-  g_autofree uint32_t *end_of_stack =
-      sysprof_large_new0 (MAX (store->stacks.n, 1), sizeof (uint32_t));
+  SampleFilter all = { .events = self->events, .weigh_one = true };
+  GCancellable *cancellable = work != NULL ? work->cancellable : NULL;
 
-  self->stack = sysprof_large_new (MAX (MIN (events->n, store->stacks.n), 1), sizeof (StackId));
-  for (uint32_t i = 0; i < events->n; i++)
-    {
-      uint32_t *end = &end_of_stack[events->stack[i]];
-
-      if (*end == 0)
-        {
-          self->stack[self->n++] = events->stack[i];
-          *end = self->n;
-        }
-      self->of_event[i] = *end - 1;
-      if (!sysprof_fold_work_at (work, i))
-        return false;
-    }
-  return true;
+  if (cancellable != NULL)
+    g_cancellable_push_current (cancellable);
+  sysprof_stack_weights_fold (weights, self->store, self->symbols, &all, by_thread);
+  if (cancellable != NULL)
+    g_cancellable_pop_current (cancellable);
+  return sysprof_fold_work_step (work, self->events->n);
 }
 
-/* The distinct pairs of stack and thread, in the order in which they are met. */
-typedef struct
-{
-  NodeSet pairs, threads;
-  NumberList stack;  /* [n_ends] */
-  NumberList thread; /* [n_ends] index into `tid` */
-  NumberList tid;    /* as unsigned numbers */
-} Threads;
-
+/* Replaces the entries of events by runs. */
 static bool
-find_pairs (Ends *self, Threads *threads, const StackEvents *events, FoldWork *work)
+find_runs (Refold *self,
+           const StackWeights *weights,
+           const FoldEntries *entries,
+           FoldWork *work)
 {
-  for (uint32_t i = 0; i < events->n; i++)
-    {
-      uint32_t tid = (uint32_t) events->tid[i], fresh = threads->stack.n + 1;
-      uint32_t end =
-          sysprof_node_set_find_or_add (&threads->pairs, events->stack[i], tid, fresh);
+  const StackEvents *events = self->events;
+  g_autofree uint32_t *run_of_entry =
+      sysprof_large_new (MAX (entries->n, 1), sizeof (uint32_t));
+  NodeSet ends; /* (stack, thread) → 1 + index in weights->by_thread */
 
-      self->of_event[i] = end - 1;
-      if (end == fresh)
-        {
-          uint32_t next = threads->tid.n + 1;
-          uint32_t thread = sysprof_node_set_find_or_add (&threads->threads, 0, tid, next);
-
-          if (thread == next)
-            number_list_add (&threads->tid, tid);
-          number_list_add (&threads->stack, events->stack[i]);
-          number_list_add (&threads->thread, thread - 1);
-        }
-      if (!sysprof_fold_work_at (work, i))
-        return false;
-    }
-  return true;
-}
-
-static int
-compare_tids (const void *a, const void *b, void *data)
-{
-  const uint32_t *tids = data;
-  int32_t left = (int32_t) tids[*(const uint32_t *) a];
-  int32_t right = (int32_t) tids[*(const uint32_t *) b];
-
-  return (left > right) - (left < right);
-}
-
-/* [threads] where the ends of each begin, when they lie by rising tid. NULL if cancelled. */
-static uint32_t *
-find_begins (const Threads *threads, const FoldWork *work)
-{
-  uint32_t n = threads->tid.n, at = 0;
-  g_autofree uint32_t *order = g_new (uint32_t, MAX (n, 1));
-  g_autofree uint32_t *count = g_new0 (uint32_t, MAX (n, 1));
-  uint32_t *begin;
-
-  for (uint32_t i = 0; i < n; i++)
-    order[i] = i;
-  if (!sysprof_fold_work_sort (work, order, n, sizeof *order, compare_tids, threads->tid.item))
-    return NULL;
-  for (uint32_t i = 0; i < threads->stack.n; i++)
-    count[threads->thread.item[i]]++;
-  begin = g_new (uint32_t, MAX (n, 1));
-  for (uint32_t i = 0; i < n; i++)
-    {
-      begin[order[i]] = at;
-      at += count[order[i]];
-    }
-  return begin;
-}
-
-/* By rising tid. */
-static bool
-order_by_thread (Ends *self, const Threads *threads, uint32_t n_events, FoldWork *work)
-{
-  g_autofree uint32_t *next = find_begins (threads, work);
-  g_autofree uint32_t *moved = NULL;
-
-  if (next == NULL)
+  if (!sysprof_fold_plan_init_stacks (&self->plan, (FoldEntries *) entries, 0, run_of_entry,
+                                      work))
     return false;
-  self->n = threads->stack.n;
-  self->stack = g_new (StackId, MAX (self->n, 1));
-  self->tid = g_new (int32_t, MAX (self->n, 1));
-  moved = g_new (uint32_t, MAX (self->n, 1));
-  for (uint32_t i = 0; i < self->n; i++)
-    {
-      uint32_t thread = threads->thread.item[i], to = next[thread]++;
 
-      moved[i] = to;
-      self->stack[to] = threads->stack.item[i];
-      self->tid[to] = (int32_t) threads->tid.item[thread];
-    }
-  for (uint32_t i = 0; i < n_events; i++)
+  self->run_of_event = sysprof_large_new (MAX (events->n, 1), sizeof *self->run_of_event);
+  sysprof_node_set_init (&ends);
+  for (uint32_t i = 0; entries->of_thread != NULL && i < weights->by_thread.n; i++)
+    (void) sysprof_node_set_find_or_add (&ends, weights->by_thread.stack[i],
+                                         (uint32_t) weights->by_thread.tid[i], i + 1);
+  for (uint32_t i = 0; i < events->n; i++)
     {
-      self->of_event[i] = moved[self->of_event[i]];
-      if (!sysprof_fold_work_at (work, i))
-        return false;
+      uint32_t entry = events->stack[i];
+
+      if (entries->of_thread != NULL)
+        entry = entries->of_thread[sysprof_node_set_find_or_add (&ends, entry,
+                                                                 (uint32_t) events->tid[i], 1) -
+                                   1];
+      self->run_of_event[i] = MIN (run_of_entry[entry], self->plan.n_runs);
     }
+  sysprof_node_set_clear (&ends);
   return true;
 }
 
+/* `table` is NULL for a tree. FALSE if cancelled. */
 static bool
-find_ends_of_threads (Ends *self, const StackEvents *events, FoldWork *work)
+make (Refold *self, const Shape *shape, const FoldTable *table, FoldWork *work)
 {
-  Threads threads = { 0 };
+  Shape asked = table != NULL ? sysprof_fold_table_shape (shape) : *shape;
+  StackWeights weights = { 0 };
+  FoldEntries entries = { 0 };
   bool is_done;
 
-  sysprof_node_set_init (&threads.pairs);
-  sysprof_node_set_init (&threads.threads);
-  is_done = find_pairs (self, &threads, events, work) &&
-            order_by_thread (self, &threads, events->n, work);
+  self->is_table = table != NULL;
+  is_done = weigh_all (&weights, self, asked.threads, work) &&
+            sysprof_fold_entries_init (&entries, self->store, self->symbols, &asked, &weights,
+                                       work) &&
+            find_runs (self, &weights, &entries, work);
+  if (is_done && table != NULL)
+    {
+      g_autofree bool *is_focus = *table != FOLD_FUNCTIONS
+                                      ? sysprof_focus_match (self->symbols, shape->focus, NULL)
+                                      : NULL;
 
-  sysprof_node_set_clear (&threads.pairs);
-  sysprof_node_set_clear (&threads.threads);
-  number_list_clear (&threads.stack);
-  number_list_clear (&threads.thread);
-  number_list_clear (&threads.tid);
+      if (is_focus != NULL)
+        sysprof_shown_symbols_move_focus (entries.keys.shown, self->symbols, is_focus);
+      is_done = sysprof_fold_rows_init (&self->rows, &self->plan, self->symbols, *table,
+                                        is_focus, work);
+    }
+  sysprof_fold_entries_clear (&entries);
+  sysprof_stack_weights_clear (&weights);
   return is_done;
 }
 
-/* --- birth and death --- */
-
-static bool
-make_plan (Refold *self,
-           const TreeShape *shape,
-           const FoldRequest *question,
-           const Ends *found,
-           FoldWork *work)
+static void
+forget_weights (Refold *self)
 {
-  FoldEnds ends = { found->stack, found->tid, found->n };
-
-  self->is_table = question != NULL;
-  self->runs = self->is_table ? &self->table.runs : &self->plan.runs;
-  return self->is_table
-             ? sysprof_fold_table_plan_init (&self->table, self->store, self->symbols, shape,
-                                             question, &ends, work)
-             : sysprof_fold_plan_init (&self->plan, self->store, self->symbols, shape, &ends,
-                                       work);
+  memset (self->plan.sums, 0, ((size_t) self->plan.n_runs + 2) * sizeof *self->plan.sums);
 }
 
 static Refold *
 new_refold (const Store *store,
             const SymbolTable *symbols,
             const StackEvents *events,
-            const TreeShape *shape,
-            const FoldRequest *question,
+            const Shape *shape,
+            const FoldTable *table,
             FoldWork *work)
 {
-  static const TreeShape plain = { 0 };
+  static const Shape plain = { 0 };
   g_autoptr (Refold) self = g_new0 (Refold, 1);
-  Ends ends = { 0 };
-  bool is_done;
 
-  if (events == NULL)
-    events = &store->samples;
-  if (shape == NULL)
-    shape = &plain;
   self->store = store;
   self->symbols = symbols;
-  self->events = events;
-  self->run_of_event = ends.of_event =
-      sysprof_large_new (MAX (events->n, 1), sizeof *ends.of_event);
-  is_done = (question == NULL && shape->threads ? find_ends_of_threads (&ends, events, work)
-                                                : find_ends (&ends, store, events, work)) &&
-            make_plan (self, shape, question, &ends, work);
-  g_free (ends.stack);
-  g_free (ends.tid);
-  if (!is_done)
+  self->events = events != NULL ? events : &store->samples;
+  if (!make (self, shape != NULL ? shape : &plain, table, work))
     return NULL;
 
-  for (uint32_t i = 0; i < events->n; i++)
-    self->run_of_event[i] = self->runs->of_end[self->run_of_event[i]];
-  self->sums = sysprof_fold_runs_new_sums (self->runs);
+  forget_weights (self);
   return g_steal_pointer (&self);
 }
 
@@ -242,7 +137,7 @@ Refold *
 sysprof_refold_new_tree (const Store *store,
                          const SymbolTable *symbols,
                          const StackEvents *events,
-                         const TreeShape *shape,
+                         const Shape *shape,
                          FoldWork *work)
 {
   return new_refold (store, symbols, events, shape, NULL, work);
@@ -253,12 +148,10 @@ sysprof_refold_new_table (const Store *store,
                           const SymbolTable *symbols,
                           const StackEvents *events,
                           FoldTable table,
-                          const TreeShape *shape,
+                          const Shape *shape,
                           FoldWork *work)
 {
-  FoldRequest question = { table, table != FOLD_FUNCTIONS ? shape->focus : NULL };
-
-  return new_refold (store, symbols, events, shape, &question, work);
+  return new_refold (store, symbols, events, shape, &table, work);
 }
 
 void
@@ -268,9 +161,8 @@ sysprof_refold_free (Refold *self)
     return;
 
   sysprof_fold_plan_clear (&self->plan);
-  sysprof_fold_table_plan_clear (&self->table);
+  sysprof_fold_rows_clear (&self->rows);
   g_free (self->run_of_event);
-  g_free (self->sums);
   g_free (self->terms);
   g_free (self->stack_is_in);
   g_free (self);
@@ -297,7 +189,7 @@ weigh_events (Refold *self, SampleMatcher *matcher, bool weighs_one, FoldWork *w
 {
   const int64_t *weight = weighs_one ? NULL : self->events->weight;
   const uint8_t *stack_is_in = self->stack_is_in;
-  uint64_t *sums = self->sums + 1;
+  uint64_t *sums = self->plan.sums + 1;
   uint32_t begin, end;
 
   while (sysprof_sample_matcher_next_run (matcher, &begin, &end))
@@ -318,12 +210,6 @@ weigh_events (Refold *self, SampleMatcher *matcher, bool weighs_one, FoldWork *w
   return true;
 }
 
-static void
-forget_weights (Refold *self)
-{
-  memset (self->sums, 0, ((size_t) self->runs->n + 2) * sizeof *self->sums);
-}
-
 bool
 sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work)
 {
@@ -338,7 +224,7 @@ sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work)
   sysprof_sample_matcher_init_events (&matcher, self->store, &asked);
   is_done =
       weigh_events (self, &matcher, self->events->weight == NULL || asked.weigh_one, work) &&
-      sysprof_fold_runs_sum (self->runs, self->sums, work);
+      sysprof_fold_plan_sum (&self->plan, work);
   sysprof_sample_matcher_clear (&matcher);
   if (!is_done)
     forget_weights (self);
@@ -350,20 +236,13 @@ sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work)
 uint64_t
 sysprof_refold_get_weight (const Refold *self)
 {
-  return self->sums[self->runs->n + 1];
-}
-
-uint32_t
-sysprof_refold_n_nodes (const Refold *self)
-{
-  return self->plan.n;
+  return self->plan.sums[self->plan.n_runs + 1];
 }
 
 uint64_t
 sysprof_refold_get_total (const Refold *self, uint32_t node)
 {
-  return sysprof_fold_runs_total (self->runs, self->sums,
-                                  sysprof_fold_plan_find_run (&self->plan, node));
+  return sysprof_fold_plan_total (&self->plan, sysprof_fold_plan_find_run (&self->plan, node));
 }
 
 uint64_t
@@ -371,7 +250,7 @@ sysprof_refold_get_self (const Refold *self, uint32_t node)
 {
   uint32_t run = sysprof_fold_plan_find_run (&self->plan, node);
 
-  return node + 1 == self->plan.begin[run + 1] ? self->sums[run + 1] - self->sums[run] : 0;
+  return node + 1 == self->plan.begin[run + 1] ? sysprof_fold_plan_self (&self->plan, run) : 0;
 }
 
 uint32_t
@@ -383,7 +262,7 @@ sysprof_refold_n_children (const Refold *self, uint32_t node)
 uint32_t
 sysprof_refold_sort_children (const Refold *self, uint32_t node, uint32_t *children)
 {
-  return sysprof_fold_plan_sort_children (&self->plan, self->sums, node, children);
+  return sysprof_fold_plan_sort_children (&self->plan, node, children);
 }
 
 SymbolKind
@@ -395,7 +274,7 @@ sysprof_refold_get_kind (const Refold *self, uint32_t node, SymbolId *symbol, ui
 CallTree *
 sysprof_refold_dup_tree (const Refold *self, FoldWork *work)
 {
-  return sysprof_fold_plan_dup_tree (&self->plan, self->store, self->symbols, self->sums, work);
+  return sysprof_fold_plan_dup_tree (&self->plan, self->store, self->symbols, work);
 }
 
 FunctionTable *
@@ -403,12 +282,5 @@ sysprof_refold_dup_table (Refold *self, FoldWork *work)
 {
   g_return_val_if_fail (self->is_table, NULL);
 
-  return sysprof_fold_table_plan_dup_table (&self->table, self->symbols, self->sums, work);
-}
-
-uint64_t
-sysprof_refold_estimate_work (const Store *store, const StackEvents *events)
-{
-  /* Ends, sizes, places, nodes. */
-  return (events != NULL ? events : &store->samples)->n + 3 * (uint64_t) store->stacks.n;
+  return sysprof_fold_rows_dup_table (&self->rows, &self->plan, self->symbols, work);
 }

@@ -17,7 +17,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/fold/fold.h"
 
 typedef struct Refold Refold;
 
@@ -38,22 +38,19 @@ typedef struct
   uint64_t n_done;           /* items of columns, stacks and nodes that were gone through */
 } FoldWork;
 
-/* About how many items there will be until a new Refold is made: together with `n_done` it tells the progress. */
-uint64_t sysprof_refold_estimate_work (const Store *store, const StackEvents *events);
-
 /* `events` are of the store; NULL = its samples. `work` may be NULL. *(full)*; NULL if cancelled. At first nothing is
  * selected. */
 Refold *sysprof_refold_new_tree (const Store *store,
                                  const SymbolTable *symbols,
                                  const StackEvents *events,
-                                 const TreeShape *shape,
+                                 const Shape *shape,
                                  FoldWork *work);
 /* The same for a table; as for sysprof_functions_new() and its like, only parts of `shape`, which may be NULL, count. */
 Refold *sysprof_refold_new_table (const Store *store,
                                   const SymbolTable *symbols,
                                   const StackEvents *events,
                                   FoldTable table,
-                                  const TreeShape *shape,
+                                  const Shape *shape,
                                   FoldWork *work);
 void sysprof_refold_free (Refold *self);
 
@@ -65,7 +62,6 @@ bool sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *
 uint64_t sysprof_refold_get_weight (const Refold *self);
 
 /* Of a tree: nodes keep their numbers whatever is selected; 0 is the root. */
-uint32_t sysprof_refold_n_nodes (const Refold *self);
 uint64_t sysprof_refold_get_total (const Refold *self, uint32_t node);
 uint64_t sysprof_refold_get_self (const Refold *self, uint32_t node);
 /* What it stands for, as in CallTree. */

@@ -19,7 +19,7 @@ is_called (const char *binary, const char *pattern)
 }
 
 bool
-sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol)
+sysprof_shape_collapses (const Shape *shape, const SymbolTable *symbols, SymbolId symbol)
 {
   const char *binary = sysprof_symbol_binary (symbols, symbol);
 
@@ -60,7 +60,7 @@ hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
 }
 
 static void
-collapse (SymbolId *shown, const SymbolTable *symbols, const TreeShape *shape)
+collapse (SymbolId *shown, const SymbolTable *symbols, const Shape *shape)
 {
   g_autofree SymbolId *first_of_binary = g_new0 (SymbolId, MAX (symbols->strings.n_strings, 1));
 
@@ -78,9 +78,7 @@ collapse (SymbolId *shown, const SymbolTable *symbols, const TreeShape *shape)
 }
 
 SymbolId *
-sysprof_shown_symbols_new (const Store *store,
-                           const SymbolTable *symbols,
-                           const TreeShape *shape)
+sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const Shape *shape)
 {
   SymbolId *shown;
 

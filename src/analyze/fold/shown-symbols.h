@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/fold/fold.h"
 
 /* Whether `path` is of a shared library of the distribution: what is installed elsewhere, and programs, are not the system's. */
 bool sysprof_is_system_library (const char *path);

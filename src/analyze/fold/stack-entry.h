@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/fold/fold.h"
 
 static inline bool
 sysprof_stack_is_kernel (const Store *store, StackId stack)

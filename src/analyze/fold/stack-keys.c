@@ -7,7 +7,7 @@
 static bool *
 find_folded (const StackKeys *self)
 {
-  const TreeShape *shape = self->shape;
+  const Shape *shape = self->shape;
   bool *is_folded;
 
   if (!shape->fold_recursion && shape->collapse == NULL)
@@ -19,8 +19,8 @@ find_folded (const StackKeys *self)
   return is_folded;
 }
 
-static ProcessId *
-find_first_of_comm (const Store *store)
+ProcessId *
+sysprof_first_of_comm_new (const Store *store)
 {
   const Processes *processes = &store->processes;
   ProcessId *first = g_new0 (ProcessId, MAX (store->strings.n_strings, 1));
@@ -34,13 +34,13 @@ void
 sysprof_stack_keys_init (StackKeys *self,
                          const Store *store,
                          const SymbolTable *symbols,
-                         const TreeShape *shape)
+                         const Shape *shape)
 {
   *self = (StackKeys){ .store = store, .symbols = symbols, .shape = shape };
   self->shown = sysprof_shown_symbols_new (store, symbols, shape);
   self->is_folded = find_folded (self);
   if (shape->merge_processes)
-    self->first_of_comm = find_first_of_comm (store);
+    self->first_of_comm = sysprof_first_of_comm_new (store);
 }
 
 void

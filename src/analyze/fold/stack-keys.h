@@ -4,15 +4,18 @@
 
 #pragma once
 
-#include "analyze/fold/forest.h"
 #include "analyze/fold/shown-symbols.h"
 #include "analyze/fold/stack-entry.h"
+
+/* What a node can stand for: a SymbolId, or behind those a process, or behind those a thread. 0 = a
+ * part of its parent. */
+typedef uint32_t FoldKey;
 
 typedef struct
 {
   const Store *store;
   const SymbolTable *symbols;
-  const TreeShape *shape;
+  const Shape *shape;
   SymbolId *shown; /* [symbols->n] or NULL */
   bool *is_folded; /* [symbols->n] or NULL: called directly by itself it is one entry */
   ProcessId *first_of_comm; /* [store->strings.n_strings] or NULL: processes are not merged */
@@ -21,8 +24,23 @@ typedef struct
 void sysprof_stack_keys_init (StackKeys *self,
                               const Store *store,
                               const SymbolTable *symbols,
-                              const TreeShape *shape);
+                              const Shape *shape);
 void sysprof_stack_keys_clear (StackKeys *self);
+
+/* [strings.n_strings] the first process of each name. *(full)* */
+ProcessId *sysprof_first_of_comm_new (const Store *store);
+
+static inline FoldKey
+sysprof_fold_process_key (const SymbolTable *symbols, ProcessId process)
+{
+  return symbols->n + process;
+}
+
+static inline FoldKey
+sysprof_fold_thread_key (const Store *store, const SymbolTable *symbols, uint32_t thread)
+{
+  return symbols->n + store->processes.n + thread;
+}
 
 static inline FoldKey
 sysprof_stack_keys_of_process (const StackKeys *self, ProcessId process)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Groups stacks that follow each other into runs, which are visited at once. See stack-
- * runs.h. */
+/* Groups stacks that follow each other into runs, which are visited at once. See stack-runs.h. */
 
 #include "analyze/fold/stack-runs.h"
 
@@ -11,24 +10,9 @@
 #define N_DIGITS   (1u << DIGIT_BITS)
 
 static bool
-begins_run (const StackTree *stacks, StackId stack)
+begins_run (const uint32_t *parent, uint32_t stack)
 {
-  return stacks->parent[stack] != stack - 1 || stacks->parent[stack] == 0;
-}
-
-static void
-find_runs (StackRuns *self)
-{
-  const StackTree *stacks = &self->store->stacks;
-  uint32_t n = 0;
-
-  for (StackId i = 0; i < stacks->n; i++)
-    self->n += begins_run (stacks, i);
-  self->begin = sysprof_large_new ((size_t) self->n + 1, sizeof *self->begin);
-  for (StackId i = 0; i < stacks->n; i++)
-    if (begins_run (stacks, i))
-      self->begin[n++] = i;
-  self->begin[n] = stacks->n;
+  return parent[stack] != stack - 1 || parent[stack] == 0;
 }
 
 /* Puts what is in order of the lower digits in that of the digit at `shift`, too. */
@@ -51,18 +35,17 @@ sort_by_digit (uint64_t *to, const uint64_t *from, uint32_t n, unsigned shift)
     to[next[from[i] >> shift & (N_DIGITS - 1)]++] = from[i];
 }
 
-static void
-sort_branches (StackRuns *self)
+/* [n] the stack that each run leaves, and its number in the order of stacks, in ascending order.
+ * *(full)* */
+static uint64_t *
+sort_branches (const uint32_t *parent, const uint32_t *begin, uint32_t n, uint32_t n_stacks)
 {
-  uint32_t n = self->n > 0 ? self->n - 1 : 0;
   uint64_t *from = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
   uint64_t *to = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
-  uint32_t run = 0;
 
   for (uint32_t i = 0; i < n; i++)
-    from[i] = (uint64_t) sysprof_stack_runs_leaves (self, i + 1) << 32 | (i + 1);
-  for (unsigned shift = 0; shift < 32 && self->store->stacks.n >> shift > 0;
-       shift += DIGIT_BITS)
+    from[i] = (uint64_t) parent[begin[i]] << 32 | i;
+  for (unsigned shift = 0; shift < 32 && n_stacks >> shift > 0; shift += DIGIT_BITS)
     {
       uint64_t *sorted = to;
 
@@ -70,46 +53,70 @@ sort_branches (StackRuns *self)
       to = from;
       from = sorted;
     }
-
   g_free (to);
-  self->branch = sysprof_large_new (MAX (n, 1), sizeof *self->branch);
-  self->first_branch = sysprof_large_new ((size_t) self->n + 1, sizeof *self->first_branch);
-  for (uint32_t i = 0; i < n; i++)
-    {
-      self->branch[i] = (uint32_t) from[i];
-      for (; self->begin[run] <= from[i] >> 32; run++)
-        self->first_branch[run] = i;
-    }
-  while (run <= self->n)
-    self->first_branch[run++] = n;
-  g_free (from);
+  return from;
 }
 
 void
-sysprof_stack_runs_init (StackRuns *self, const Store *store)
+sysprof_stack_runs_init (StackRuns *self, const uint32_t *parent, uint32_t n_stacks)
 {
-  *self = (StackRuns){ .store = store };
-  find_runs (self);
-  sort_branches (self);
+  g_autofree uint32_t *begin = NULL, *first_branch = NULL;
+  g_autofree uint64_t *sorted = NULL;
+  uint32_t n = 0, branch = 0;
+
+  *self = (StackRuns){ 0 };
+  for (uint32_t i = 1; i < n_stacks; i++)
+    self->n += begins_run (parent, i);
+  begin = sysprof_large_new ((size_t) self->n + 1, sizeof *begin);
+  for (uint32_t i = 1; i < n_stacks; i++)
+    if (begins_run (parent, i))
+      begin[n++] = i;
+  begin[n] = n_stacks;
+
+  sorted = sort_branches (parent, begin, n, n_stacks);
+  first_branch = sysprof_large_new (MAX (n, 1), sizeof *first_branch);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      while (branch < n && sorted[branch] >> 32 < begin[i])
+        branch++;
+      first_branch[i] = branch;
+    }
+  self->run = sysprof_large_new ((size_t) n + 1, sizeof *self->run);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t run = (uint32_t) sorted[i];
+
+      self->run[i] = (StackRun){ .leaves = (uint32_t) (sorted[i] >> 32),
+                                 .begin = begin[run],
+                                 .end = begin[run + 1],
+                                 .first_branch = first_branch[run] };
+    }
+  self->run[n] = (StackRun){ .leaves = UINT32_MAX };
 }
 
-uint32_t *
-sysprof_stack_runs_new_left (const StackRuns *self)
+uint64_t
+sysprof_stack_runs_sum (StackRuns *self, const uint64_t *weight, uint32_t n_stacks)
 {
-  uint32_t *left = sysprof_large_new (MAX (self->n, 1), sizeof *left);
+  uint64_t all = n_stacks > 0 ? weight[0] : 0;
 
-  left[0] = 0;
-  for (uint32_t run = 0; run < self->n; run++)
-    for (uint32_t i = self->first_branch[run]; i < self->first_branch[run + 1]; i++)
-      left[self->branch[i]] = run;
-  return left;
+  /* From the last to the first: a run comes after the one that it leaves. */
+  for (uint32_t i = self->n; i-- > 0;)
+    {
+      StackRun *run = &self->run[i];
+
+      for (uint32_t stack = run->begin; stack < run->end; stack++)
+        run->total += weight[stack];
+      for (uint32_t j = run->first_branch; self->run[j].leaves < run->end; j++)
+        run->total += self->run[j].total;
+      if (run->leaves == 0)
+        all += run->total;
+    }
+  return all;
 }
 
 void
 sysprof_stack_runs_clear (StackRuns *self)
 {
-  g_free (self->begin);
-  g_free (self->branch);
-  g_free (self->first_branch);
+  g_free (self->run);
   *self = (StackRuns){ 0 };
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tree of stacks by its branches. A new stack is a row of numbers in turn, each the caller of the next: a *run*. Runs
- * are several times fewer than stacks, so that the order of a walk takes several times less memory than that of all
- * stacks. *Owned* by whoever walks. */
+/* A tree of stacks by its branches. A new stack is a row of consecutive numbers, each the caller of
+ * the next: a *stack run*. There are several times fewer runs than stacks, so the order of a walk
+ * takes several times less memory than that of all stacks. *Owned* by the code that walks. */
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct
 {
-  const Store *store;
-  StackId *
-      begin; /* [n + 1] the first stack of each run, ascending; the first run is stack 0 alone */
-  uint32_t
-      *branch; /* [n - 1] all runs but the first, by the stack at which they leave another */
-  uint32_t *first_branch; /* [n + 1] of each run the first one in `branch` that leaves it */
+  uint32_t leaves;       /* the stack, of another run, that calls the first one */
+  uint32_t begin;        /* the first stack */
+  uint32_t end;          /* the number after the last one */
+  uint32_t first_branch; /* the first run with `leaves` >= begin */
+  uint64_t total;        /* weight of its stacks and of all that leave them: see _sum() */
+} StackRun;
+
+/* Stack 0 is the root, and in no run. */
+typedef struct
+{
+  StackRun *run; /* [n + 1] by `leaves`; the last one has UINT32_MAX there */
   uint32_t n;
 } StackRuns;
 
-void sysprof_stack_runs_init (StackRuns *self, const Store *store);
+/* `parent` [n_stacks] is smaller than the stack itself. */
+void sysprof_stack_runs_init (StackRuns *self, const uint32_t *parent, uint32_t n_stacks);
 void sysprof_stack_runs_clear (StackRuns *self);
 
-/* [n] the run that each leaves; of the first: 0. *(full)* */
-uint32_t *sysprof_stack_runs_new_left (const StackRuns *self);
-
-/* Where `run`, which is not the first, leaves another. */
-static inline StackId
-sysprof_stack_runs_leaves (const StackRuns *self, uint32_t run)
-{
-  return self->store->stacks.parent[self->begin[run]];
-}
+/* Sets `total` of all runs, with the weight of each stack. Returns that of all. */
+uint64_t sysprof_stack_runs_sum (StackRuns *self, const uint64_t *weight, uint32_t n_stacks);

@@ -2,7 +2,7 @@
 
 /* Searches all names of a capture by parts of words. See search.h. */
 
-#include "analyze/analyze.h"
+#include "analyze/search/search.h"
 #include "analyze/fold/work.h"
 
 #include <assert.h>

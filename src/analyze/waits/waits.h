@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/selection/selection.h"
 
 /* The times of a filter, within the recording. *Owned*; the filter is borrowed. */
 typedef struct

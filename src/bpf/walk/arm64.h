@@ -10,11 +10,11 @@
 WALK_INLINE bool
 walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
 {
-  uint32_t place = RULE_FAR_SLOT (rule);
-  uint64_t distance = UINT64_C (8) * (place & 63);
+  uint32_t slot = RULE_FAR_SLOT (rule);
+  uint64_t distance = UINT64_C (8) * (slot & 63);
   uint64_t sp = state->sp, fp = state->fp, ip = state->lr, cfa, at;
 
-  if (place == FAR_IN_LR)
+  if (slot == FAR_IN_LR)
     {
       if (!state->has_registers)
         return walk_stop (state, WALK_ESCAPE);
@@ -22,16 +22,16 @@ walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
     }
   if (state->has_lost_sp)
     {
-      if ((place & FAR_LINK) != 0)
+      if ((slot & FAR_LINK) != 0)
         return walk_stop (state, WALK_BAD_FP);
-      sp = (place & FAR_FROM_CFA) != 0 ? fp + distance - RULE_FAR_OFFSET (rule) : fp - distance;
+      sp = (slot & FAR_FROM_CFA) != 0 ? fp + distance - RULE_FAR_OFFSET (rule) : fp - distance;
     }
 
   cfa = sp + RULE_FAR_OFFSET (rule);
   if (cfa <= state->sp)
     return walk_stop (state, WALK_SP_NOT_RISING);
-  at = (place & FAR_FROM_CFA) != 0 ? cfa - distance : sp + distance;
-  if ((place & FAR_LINK) == 0)
+  at = (slot & FAR_FROM_CFA) != 0 ? cfa - distance : sp + distance;
+  if ((slot & FAR_LINK) == 0)
     {
       if (!walk_read (input, at, &fp))
         return walk_stop (state, WALK_FAULT);

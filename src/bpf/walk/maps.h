@@ -95,7 +95,7 @@ typedef struct
 /* A cached rule: one cache line, instead of the five or six of the tables. */
 typedef struct
 {
-  uint64_t place; /* page << UNWIND_PAGE_SHIFT | address */
+  uint64_t key; /* page << UNWIND_PAGE_SHIFT | address */
   uint32_t version;
   uint32_t rule;
 } KnownRule;

@@ -88,14 +88,14 @@ mix (uint64_t value, uint32_t n_bits)
 static __always_inline uint32_t
 walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 {
-  uint64_t place = (uint64_t) page << UNWIND_PAGE_SHIFT | address;
-  KnownRule *known = &input->known_rule[mix (place, KNOWN_RULE_BITS)];
+  uint64_t key = (uint64_t) page << UNWIND_PAGE_SHIFT | address;
+  KnownRule *known = &input->known_rule[mix (key, KNOWN_RULE_BITS)];
   uint32_t version = input->version, rule;
 
-  if (known->place == place && known->version == version)
+  if (known->key == key && known->version == version)
     return known->rule;
   rule = walk_find_rule_at (input, page, address);
-  known->place = place;
+  known->key = key;
   known->version = version;
   known->rule = rule;
   return rule;
@@ -104,13 +104,13 @@ walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 static __always_inline bool
 walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 {
-  uint32_t place = place_of_register (number);
+  uint32_t index = index_of_register (number);
 
   WALK_HAS_ASKED (input);
-  WALK_KEEP (place);
-  if (place >= N_REGISTERS)
+  WALK_KEEP (index);
+  if (index >= N_REGISTERS)
     return false;
-  *value = input->registers[place];
+  *value = input->registers[index];
   return true;
 }
 

@@ -72,7 +72,7 @@ WALK_INLINE void
 walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *fp)
 {
   uint32_t slot = RULE_SLOT (rule);
-  uint64_t place;
+  uint64_t at;
 
   if (RULE_KIND (rule) == RULE_SP_FAR)
     {
@@ -90,13 +90,13 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   *fp = state->fp;
   if (slot == SLOT_UNCHANGED)
     return;
-  place = slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot;
-  if (slot != SLOT_LOST && walk_read (input, place, fp))
+  at = slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot;
+  if (slot != SLOT_LOST && walk_read (input, at, fp))
     return;
   /* Tables of compilers list the register as saved even after it was popped, those of Go even
    * before it is pushed. If its slot is below the stack pointer, its value is still in the
    * register. */
-  *fp = slot <= SLOT_MOST && place < state->sp
+  *fp = slot <= SLOT_MOST && at < state->sp
             ? state->fp
             : UINT64_MAX; /* fails every check; 0 would mean the start of a process */
 }

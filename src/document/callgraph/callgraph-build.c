@@ -3,7 +3,7 @@
 /* The long work of call graphs: on a worker what the engine does, in the caller's thread what its own function does. */
 
 #include "document/callgraph/callgraph.h"
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 /* How long the caller's main loop waits for its own function, and how often the clock is
  * read. */
@@ -114,10 +114,10 @@ find_stacks (SysprofCallgraph *self, StackId *stack, int32_t *tid, GCancellable 
   return true;
 }
 
-static GraphShape
+static Shape
 shape_of (SysprofCallgraphFlags flags)
 {
-  return (GraphShape){
+  return (Shape){
     .threads = (flags & SYSPROF_CALLGRAPH_FLAGS_INCLUDE_THREADS) != 0,
     .hide_system = (flags & SYSPROF_CALLGRAPH_FLAGS_HIDE_SYSTEM_LIBRARIES) != 0,
     .bottom_up = (flags & SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP) != 0,
@@ -149,7 +149,7 @@ build (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   SysprofCallgraph *self = data;
   g_autofree StackId *stack = g_new (StackId, MAX (self->frames.n, 1));
   g_autofree int32_t *tid = g_new (int32_t, MAX (self->frames.n, 1));
-  GraphShape shape = shape_of (self->flags);
+  Shape shape = shape_of (self->flags);
   GraphFrames frames = { stack, tid, 0 };
 
   Graph *graph = NULL;

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentAllocation: an allocation or a release of memory. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentAllocation

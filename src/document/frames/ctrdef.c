@@ -2,7 +2,7 @@
 
 /* SysprofDocumentCtrdef: definitions of counters. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentCtrdef

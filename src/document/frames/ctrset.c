@@ -2,7 +2,7 @@
 
 /* Values are in groups of eight. Unused positions of a group do not count. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 #include <string.h>

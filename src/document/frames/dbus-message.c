@@ -3,7 +3,7 @@
 /* SysprofDocumentDBusMessage: a D-Bus message. Its header is parsed by GLib; the bytes are
  * untrusted. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentDBusMessage

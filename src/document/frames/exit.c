@@ -2,7 +2,7 @@
 
 /* SysprofDocumentExit: the end of a process. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentExit

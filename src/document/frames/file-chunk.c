@@ -2,7 +2,7 @@
 
 /* SysprofDocumentFileChunk: a piece of an embedded file. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentFileChunk

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentFork: the start of a child process. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentFork

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentFrame: the common part of all frames. See frame.h. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 G_DEFINE_TYPE (SysprofDocumentFrame, sysprof_document_frame, G_TYPE_OBJECT)
 

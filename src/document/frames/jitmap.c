@@ -2,7 +2,7 @@
 
 /* SysprofDocumentJitmap: names of generated code, by address. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 typedef struct

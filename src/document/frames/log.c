@@ -2,7 +2,7 @@
 
 /* SysprofDocumentLog: a log message. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentLog

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentMark: a span of time with a group, a name and a message. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 struct _SysprofDocumentMark
 {

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentMetadata: a key and its value. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentMetadata

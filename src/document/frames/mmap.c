@@ -2,7 +2,7 @@
 
 /* SysprofDocumentMmap: a mapping of a file into a process. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 /* SysprofDocumentOverlay: a layer of an overlay file system. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentOverlay

@@ -2,7 +2,7 @@
 
 /* A frame that names a process stands for the whole process: one object is as good as another. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 struct _SysprofDocumentProcess

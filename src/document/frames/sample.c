@@ -2,7 +2,7 @@
 
 /* SysprofDocumentSample: a sample with its stack. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 /* A function was entered or left: a frame with a stack, of no public type of its own. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 typedef struct

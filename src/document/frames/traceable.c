@@ -2,7 +2,7 @@
 
 /* SysprofDocumentTraceable: the interface of frames that have a stack. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 #include "document/properties.h"
 
 G_DEFINE_INTERFACE (SysprofDocumentTraceable,

@@ -260,7 +260,7 @@ sysprof_selection_resolve (const Selection *self,
     }
 
   fill_filter (&resolved->filter, self, resolved);
-  resolved->shape = (TreeShape){
+  resolved->shape = (Shape){
     .bottom_up = self->bottom_up,
     .threads = self->by_threads,
     .no_kernel = self->no_kernel,

@@ -2,7 +2,7 @@
 
 /* Stacks and symbols of a document, as objects. */
 
-#include "document/frames/frame.h"
+#include "document/frame.h"
 
 SysprofSymbol *
 sysprof_document_get_symbol (SysprofDocument *self, GraphSymbolId id)

@@ -20,12 +20,18 @@ sysprof_absent_instrument_refuse (const char *what, GError **error)
 }
 
 gboolean
-sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error)
+sysprof_absent_instrument_prepare (SysprofInstrument *self,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   return sysprof_absent_instrument_refuse ("", error);
 }
 
 #define DEFINE_ABSENT_INSTRUMENT(TypeName, type_name, class_name)    \
+  typedef struct _##TypeName TypeName;                               \
+  GType type_name##_get_type (void);                                 \
+  SysprofInstrument *type_name##_new (void);                         \
+                                                                     \
   struct _##TypeName                                                 \
   {                                                                  \
     SysprofInstrument parent_instance;                               \
@@ -46,5 +52,21 @@ sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError *
 
 /* clang-format off */
 DEFINE_ABSENT_INSTRUMENT (SysprofMallocTracing, sysprof_malloc_tracing, "Malloc Tracing")
+DEFINE_ABSENT_INSTRUMENT (SysprofSpeedtrack, sysprof_speedtrack, "speedtrack")
 DEFINE_ABSENT_INSTRUMENT (SysprofTracer, sysprof_tracer, "Tracer")
 /* clang-format on */
+
+static void
+create_absent (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  if (sysprof_instrument_selection_has (selection, "memprof"))
+    g_ptr_array_add (instruments, sysprof_malloc_tracing_new ());
+  if (sysprof_instrument_selection_has (selection, "speedtrack"))
+    g_ptr_array_add (instruments, sysprof_speedtrack_new ());
+}
+
+const InstrumentRow sysprof_absent_row = {
+  .needs_command = true,
+  .options = { { "memprof" }, { "speedtrack" } },
+  .create = create_absent,
+};

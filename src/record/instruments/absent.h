@@ -12,5 +12,6 @@
 gboolean sysprof_absent_instrument_refuse (const char *what, GError **error);
 
 /* For SysprofInstrumentClass.prepare of instruments that have only one variant. */
-gboolean
-sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error);
+gboolean sysprof_absent_instrument_prepare (SysprofInstrument *self,
+                                            RecordingContext *context,
+                                            GError **error);

@@ -8,7 +8,7 @@
  *
  * Source: Linux, Documentation/ABI/testing/sysfs-class-power. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #define SUPPLIES "/sys/class/power_supply"
 
@@ -171,3 +171,9 @@ const SampledCounters sysprof_battery_charge_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofBatteryCharge,
                                  sysprof_battery_charge,
                                  &sysprof_battery_charge_counters)
+
+const InstrumentRow sysprof_battery_charge_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "no-battery", "Do not record battery counters", .omits = true } },
+  .new = sysprof_battery_charge_new,
+};

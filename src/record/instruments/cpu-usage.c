@@ -10,7 +10,7 @@
  *
  * Source: proc(5), /proc/stat; Linux, Documentation/admin-guide/pm/cpufreq.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 enum
 {
@@ -191,3 +191,9 @@ SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofCpuUsage,
                                  sysprof_cpu_usage,
                                  &sysprof_cpu_usage_counters,
                                  &sysprof_cpu_frequency_counters)
+
+const InstrumentRow sysprof_cpu_usage_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "no-cpu", "Do not record CPU counters", .omits = true } },
+  .new = sysprof_cpu_usage_new,
+};

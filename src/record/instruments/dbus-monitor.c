@@ -13,10 +13,11 @@
  * Source: D-Bus Specification, "org.freedesktop.DBus.Monitoring.BecomeMonitor" and "Match
  * Rules". */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
+#include "record/clock.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
 #include "record/instrument.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 #include <sysprof.h>
@@ -51,7 +52,7 @@ struct _SysprofDBusMonitor
   char *bus_address;
 
   /* Owned by the pump thread. */
-  Pump *pump;
+  RecordingContext *context;
   SysprofCaptureWriter *writer; /* borrowed from the pump */
   Bus *bus;
   char *title;
@@ -146,7 +147,7 @@ static void
 take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *data)
 {
   SysprofDBusMonitor *self = data;
-  int64_t end = sysprof_pump_get_end_time (self->pump);
+  int64_t end = self->context->end;
 
   if (bytes != NULL && ways[self->way].gets_own && is_for_us (bus, bytes, size))
     return;
@@ -154,12 +155,12 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
   /* No frame may be older than the start of the recording. */
   if (!self->is_recording)
     return;
-  if (!sysprof_pump_has_late_room (self->pump))
+  if (!sysprof_context_has_tail_room (self->context))
     {
-      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+      sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
       if (!self->is_full)
-        sysprof_pump_report (
-            self->pump, instrument_name, false,
+        sysprof_context_report (
+            self->context, instrument_name, false,
             "After %" G_GUINT64_FORMAT " messages there is no space for more messages on %s "
             "in '%s'; later ones are lost. Record for a shorter time, or set TMPDIR to a "
             "directory with more space.",
@@ -175,7 +176,7 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
           self->writer, time, -1, -1, (uint16_t) self->bus_type,
           bytes == NULL ? SYSPROF_CAPTURE_DBUS_FLAGS_MESSAGE_TOO_LARGE : 0, bytes,
           bytes != NULL ? size : 0))
-    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+    sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
 }
 
 static void
@@ -186,9 +187,9 @@ bus_closed (Bus *bus, const GError *error, void *data)
   if (!self->is_recording)
     self->error = g_error_copy (error);
   else
-    sysprof_pump_report (self->pump, instrument_name, false,
-                         "After %" G_GUINT64_FORMAT " messages, recording of %s ended: %s",
-                         self->n_messages, self->title, error->message);
+    sysprof_context_report (self->context, instrument_name, false,
+                            "After %" G_GUINT64_FORMAT " messages, recording of %s ended: %s",
+                            self->n_messages, self->title, error->message);
 }
 
 static const BusEvents bus_events = { .message = take_message, .closed = bus_closed };
@@ -207,8 +208,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
       sysprof_bus_set_monitor (bus);
       self->is_listening = true;
       if (self->refusal != NULL)
-        sysprof_pump_report (
-            self->pump, instrument_name, false,
+        sysprof_context_report (
+            self->context, instrument_name, false,
             "Only broadcast signals on %s are recorded: the bus does not allow monitoring "
             "(%s). Record as root, or as the user who owns the bus.",
             self->title, self->refusal);
@@ -226,8 +227,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
     }
   self->way = 0;
   self->is_refused = true;
-  sysprof_pump_report (
-      self->pump, instrument_name, false,
+  sysprof_context_report (
+      self->context, instrument_name, false,
       "Messages on %s are not recorded: the bus does not allow monitoring (%s). Record as "
       "root, or as the user who owns the bus.",
       self->title, self->refusal);
@@ -254,34 +255,38 @@ is_settled (const void *data)
 }
 
 static gboolean
-sysprof_dbus_monitor_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_dbus_monitor_prepare (SysprofInstrument *instrument,
+                              RecordingContext *context,
+                              GError **error)
 {
   SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
   g_autofree char *address = self->bus_address != NULL
                                  ? g_strdup (self->bus_address)
                                  : sysprof_bus_dup_address (self->bus_type, error);
 
-  self->pump = pump;
+  self->context = context;
   self->title = self->bus_address != NULL
                     ? g_strdup_printf ("the bus at '%s'", address)
                     : g_strdup (self->bus_type == G_BUS_TYPE_SYSTEM ? "the system bus"
                                                                     : "the session bus");
   if (address != NULL)
-    self->writer = sysprof_pump_get_late_writer (pump, error);
+    self->writer = sysprof_context_get_tail_writer (context, error);
   if (self->writer != NULL)
-    self->bus = sysprof_bus_open (pump, address, &bus_events, self, error);
+    self->bus = sysprof_bus_open (context, address, &bus_events, self, error);
   if (self->bus != NULL)
     {
       listen_in_some_way (self);
-      (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self);
+      (void) sysprof_bus_wait (self->bus, sysprof_clock_now () + PREPARE_NSEC, is_settled,
+                               self);
       if (self->error != NULL)
         g_propagate_error (error, g_steal_pointer (&self->error));
       else if (!self->is_listening && !self->is_refused)
-        sysprof_pump_report (pump, instrument_name, false,
-                             "Messages on %s are not recorded yet: the bus has not replied. "
-                             "Recording starts when it does. If it never does, check whether "
-                             "other programs can connect: dbus-monitor --address '%s'.",
-                             self->title, address);
+        sysprof_context_report (
+            context, instrument_name, false,
+            "Messages on %s are not recorded yet: the bus has not replied. "
+            "Recording starts when it does. If it never does, check whether "
+            "other programs can connect: dbus-monitor --address '%s'.",
+            self->title, address);
     }
   if (error == NULL || *error == NULL)
     return TRUE;
@@ -293,7 +298,7 @@ sysprof_dbus_monitor_prepare (SysprofInstrument *instrument, Pump *pump, GError 
 }
 
 static void
-sysprof_dbus_monitor_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_dbus_monitor_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
 
@@ -309,7 +314,7 @@ is_never (const void *data)
 }
 
 static void
-sysprof_dbus_monitor_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_dbus_monitor_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
 
@@ -317,12 +322,13 @@ sysprof_dbus_monitor_stop (SysprofInstrument *instrument, Pump *pump)
     return;
 
   /* A bus sends copies to monitors with a delay. */
-  (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + LAST_NSEC, is_never, self);
-  if (!sysprof_bus_drain (self->bus, sysprof_pump_now () + STOP_NSEC))
-    sysprof_pump_report (pump, instrument_name, false,
-                         "The last messages on %s are missing: they arrived faster than they "
-                         "could be read. Record longer, or when the bus is less busy.",
-                         self->title);
+  (void) sysprof_bus_wait (self->bus, sysprof_clock_now () + LAST_NSEC, is_never, self);
+  if (!sysprof_bus_drain (self->bus, sysprof_clock_now () + STOP_NSEC))
+    sysprof_context_report (
+        context, instrument_name, false,
+        "The last messages on %s are missing: they arrived faster than they "
+        "could be read. Record longer, or when the bus is less busy.",
+        self->title);
   sysprof_bus_detach (self->bus);
 }
 
@@ -378,3 +384,29 @@ sysprof_dbus_monitor_get_bus_address (SysprofDBusMonitor *self)
 
   return self->bus_address;
 }
+
+static void
+create_monitors (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  const char *const *address = sysprof_instrument_selection_values (selection, "monitor-bus");
+
+  if (sysprof_instrument_selection_has (selection, "session-bus"))
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
+  if (sysprof_instrument_selection_has (selection, "system-bus"))
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
+  for (; address != NULL && *address != NULL; address++)
+    g_ptr_array_add (instruments, sysprof_dbus_monitor_new_for_bus_address (*address));
+}
+
+const InstrumentRow sysprof_dbus_monitor_row = {
+  .options = { { "session-bus", "Record messages on the session bus" },
+               { "system-bus", "Record messages on the system bus" },
+               { "monitor-bus", "Record messages on the bus at ADDRESS; repeatable",
+                 .value = "ADDRESS" } },
+  .manual =
+      "Record all messages on this D-Bus bus: calls, replies and signals. The option for an\n"
+      "address, like \\fIunix:path=/run/user/1000/bus\\fR, is repeatable. Each message has the time\n"
+      "at which the recorder woke up to read it. Only root can record all messages on the\n"
+      "system bus; other users receive broadcast signals. See \\fBLIMITS\\fR for long messages.",
+  .create = create_monitors,
+};

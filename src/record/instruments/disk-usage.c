@@ -9,7 +9,7 @@
  *
  * Source: Linux, Documentation/admin-guide/iostats.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <dirent.h>
 
@@ -144,3 +144,9 @@ const SampledCounters sysprof_disk_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofDiskUsage,
                                  sysprof_disk_usage,
                                  &sysprof_disk_usage_counters)
+
+const InstrumentRow sysprof_disk_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-disk", "Do not record disk counters", .omits = true } },
+  .new = sysprof_disk_usage_new,
+};

@@ -9,7 +9,7 @@
  * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
  * Documentation/power/powercap/powercap.rst. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <errno.h>
 #include <time.h>
@@ -430,3 +430,12 @@ const SampledCounters sysprof_energy_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofEnergyUsage,
                                  sysprof_energy_usage,
                                  &sysprof_energy_usage_counters)
+
+const InstrumentRow sysprof_energy_usage_row = {
+  .options = { { "rapl", "Record energy counters of the processor, in watts" } },
+  .manual =
+      "Record the power consumption of the CPU packages, cores, graphics and memory, in watts,\n"
+      "once a second. The values are read from the perf device \\fBpower\\fR or from\n"
+      "\\fI/sys/class/powercap\\fR. Both need privileges: see \\fBRIGHTS\\fR.",
+  .new = sysprof_energy_usage_new,
+};

@@ -194,3 +194,21 @@ sysprof_gpu_client_parse (Text text, GpuClient *client)
     memcpy (client->device, client->driver, sizeof client->driver);
   return client->driver[0] != '\0';
 }
+
+static void
+count_device (const char *name, void *data)
+{
+  unsigned *n = data;
+
+  *n += g_str_has_prefix (name, "render") ||
+        (g_str_has_prefix (name, "card") && strchr (name, '-') == NULL);
+}
+
+unsigned
+sysprof_gpu_count (Privilege *machine)
+{
+  unsigned n = 0;
+
+  (void) sysprof_counter_list (machine, "/sys/class/drm", count_device, &n);
+  return n;
+}

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "util/util.h"
+#include "record/counters/sampled-counters.h"
 
 #define GPU_MAX_ENGINES 12
 #define GPU_MAX_REGIONS 8
@@ -45,3 +45,6 @@ typedef struct
 
 /* FALSE if the text does not describe a GPU client. */
 bool sysprof_gpu_client_parse (Text text, GpuClient *client);
+
+/* The number of graphics devices with a kernel driver. */
+unsigned sysprof_gpu_count (Privilege *machine);

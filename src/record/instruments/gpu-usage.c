@@ -12,10 +12,9 @@
  *
  * Source: Linux, Documentation/gpu/drm-usage-stats.rst; proc(5). */
 
-#include "record/descriptor-limit.h"
+#include "access/access.h"
+#include "record/counters/sampled-counters.h"
 #include "record/instruments/gpu-clients.h"
-#include "record/record.h"
-#include "record/sampled-counters.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -515,15 +514,6 @@ read_gpus (void *state, CounterValues *values, GError **error)
 }
 
 static void
-count_device (const char *name, void *data)
-{
-  unsigned *n = data;
-
-  *n += g_str_has_prefix (name, "render") ||
-        (g_str_has_prefix (name, "card") && strchr (name, '-') == NULL);
-}
-
-static void
 close_gpus (void *state)
 {
   Gpus *self = state;
@@ -543,11 +533,9 @@ close_gpus (void *state)
 static void *
 open_gpus (Privilege *machine, GError **error)
 {
-  unsigned n_devices = 0;
   Gpus *self;
 
-  (void) sysprof_counter_list (machine, "/sys/class/drm", count_device, &n_devices);
-  if (n_devices == 0)
+  if (sysprof_gpu_count (machine) == 0)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
                    "Cannot record GPU usage: this machine has no GPU with a kernel driver "
@@ -594,3 +582,15 @@ const SampledCounters sysprof_gpu_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofGpuUsage,
                                  sysprof_gpu_usage,
                                  &sysprof_gpu_usage_counters)
+
+const InstrumentRow sysprof_gpu_usage_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "gpu", "Record GPU counters (default where available)" },
+               { "no-gpu", "Do not record GPU counters", .omits = true } },
+  .manual =
+      "Record use and memory of graphics devices per process and engine, twice a second, as\n"
+      "reported by their drivers (\\fI/proc/PID/fdinfo\\fR). The default is to record them where\n"
+      "available; with \\fB--gpu\\fR a message reports unavailable values. Only root can see\n"
+      "processes of other users.",
+  .new = sysprof_gpu_usage_new,
+};

@@ -10,9 +10,9 @@
 
 #include "record/instruments/kernel-log.h"
 
-#include "record/log-text.h"
-#include "record/pump-private.h"
-#include "record/record.h"
+#include "record/clock.h"
+#include "record/logs/log-text.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct _SysprofKernelLog
   SysprofInstrument parent_instance;
 
   /* Owned by the pump thread. */
-  Pump *pump;
+  RecordingContext *context;
   int fd;
   int64_t offset; /* ns: CLOCK_MONOTONIC minus the log's clock */
   uint64_t next;  /* sequence number */
@@ -80,8 +80,8 @@ sysprof_kernel_log_unescape (char *text, size_t size)
 static void
 add_message (SysprofKernelLog *self, KernelMessage *message)
 {
-  int64_t now = sysprof_pump_now ();
-  int64_t end = sysprof_pump_get_end_time (self->pump);
+  int64_t now = sysprof_clock_now ();
+  int64_t end = self->context->end;
   char *text = (char *) message->text.at;
   size_t size = sysprof_kernel_log_unescape (text, sysprof_text_size (message->text));
   int64_t time;
@@ -89,7 +89,7 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
   if (self->has_next && message->sequence > self->next)
     {
       self->n_lost += message->sequence - self->next;
-      sysprof_pump_add_lost (self->pump, LOST_OTHERS, message->sequence - self->next);
+      sysprof_context_add_lost (self->context, LOST_OTHERS, message->sequence - self->next);
     }
   self->next = message->sequence + 1;
   self->has_next = true;
@@ -98,9 +98,9 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
   time = message->time + self->offset;
   if (end != 0)
     time = MIN (time, end);
-  if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), time, message->priority,
-                        instrument_name, &(LogMessage){ text, size, false }))
-    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+  if (!sysprof_log_add (self->context->writer, time, message->priority, instrument_name,
+                        &(LogMessage){ text, size, false }))
+    sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
 }
 
 /* FALSE if there are no more records now. */
@@ -123,18 +123,20 @@ read_record (SysprofKernelLog *self)
 }
 
 static void
-log_ready (Pump *pump, int fd, void *data)
+log_ready (RecordingContext *context, int fd, void *data)
 {
   for (unsigned i = 0; i < RECORD_BUDGET && read_record (data); i++)
     continue;
 }
 
 static gboolean
-sysprof_kernel_log_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_kernel_log_prepare (SysprofInstrument *instrument,
+                            RecordingContext *context,
+                            GError **error)
 {
   SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
 
-  self->pump = pump;
+  self->context = context;
   self->fd = open ("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (self->fd >= 0 && lseek (self->fd, 0, SEEK_END) >= 0)
     return TRUE;
@@ -146,15 +148,15 @@ sysprof_kernel_log_prepare (SysprofInstrument *instrument, Pump *pump, GError **
 }
 
 static void
-sysprof_kernel_log_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_kernel_log_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
 
-  sysprof_pump_watch_fd (pump, self->fd, log_ready, self);
+  sysprof_pump_watch_fd (context->pump, self->fd, log_ready, self);
 }
 
 static void
-sysprof_kernel_log_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_kernel_log_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
   if (self->fd < 0)
@@ -162,10 +164,10 @@ sysprof_kernel_log_stop (SysprofInstrument *instrument, Pump *pump)
 
   for (unsigned i = 0; i < LAST_RECORDS && read_record (self); i++)
     continue;
-  sysprof_pump_unwatch_fd (pump, self->fd);
+  sysprof_pump_unwatch_fd (context->pump, self->fd);
   if (self->n_lost > 0)
-    sysprof_pump_report (
-        pump, instrument_name, false,
+    sysprof_context_report (
+        context, instrument_name, false,
         "%" G_GUINT64_FORMAT " kernel messages are lost: the kernel overwrote them before "
         "they could be read. Enlarge its log with log_buf_len=16M on the kernel command line.",
         self->n_lost);
@@ -200,3 +202,12 @@ sysprof_kernel_log_new (void)
 {
   return g_object_new (SYSPROF_TYPE_KERNEL_LOG, NULL);
 }
+
+const InstrumentRow sysprof_kernel_log_row = {
+  .options = { { "kernel-log", "Record kernel messages" },
+               { "no-kernel-log", "Do not record kernel messages (default)", .omits = true } },
+  .manual =
+      "Record kernel messages from \\fI/dev/kmsg\\fR. Kernel messages from the journal are then\n"
+      "dropped, to avoid duplicates. Off by default.",
+  .new = sysprof_kernel_log_new,
+};

@@ -26,3 +26,8 @@ size_t sysprof_kernel_log_unescape (char *text, size_t size);
 #define SYSPROF_TYPE_KERNEL_LOG (sysprof_kernel_log_get_type ())
 
 SYSPROF_DECLARE_INSTRUMENT (SysprofKernelLog, sysprof_kernel_log, KERNEL_LOG, extern)
+
+/* Records kernel messages. *(full)* */
+SysprofInstrument *sysprof_kernel_log_new (void);
+
+extern const InstrumentRow sysprof_kernel_log_row;

@@ -8,7 +8,7 @@
  * Source: Linux, Documentation/admin-guide/cgroup-v2.rst ("memory.stat", which has the same
  * names), mm/vmstat.c for the text. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 enum
 {

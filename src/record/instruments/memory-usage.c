@@ -4,7 +4,7 @@
  *
  * Source: Linux, Documentation/filesystems/proc.rst, "meminfo". */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #include <assert.h>
 
@@ -105,3 +105,9 @@ SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofMemoryUsage,
                                  sysprof_memory_usage,
                                  &sysprof_memory_usage_counters,
                                  &sysprof_memory_event_counters)
+
+const InstrumentRow sysprof_memory_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-memory", "Do not record memory counters", .omits = true } },
+  .new = sysprof_memory_usage_new,
+};

@@ -4,7 +4,7 @@
  *
  * Source: proc(5), /proc/net/dev; Linux, net/core/net-procfs.c for the columns. */
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 enum
 {
@@ -91,3 +91,9 @@ const SampledCounters sysprof_network_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofNetworkUsage,
                                  sysprof_network_usage,
                                  &sysprof_network_usage_counters)
+
+const InstrumentRow sysprof_network_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-network", "Do not record network counters", .omits = true } },
+  .new = sysprof_network_usage_new,
+};

@@ -8,16 +8,15 @@
  * with those of an unwinder of our own if there is no such sampler.
  */
 
+#include "record/clock.h"
 #include "record/record.h"
 
-#include "record/perf/request.h"
-#include "record/privilege.h"
-#include "record/pump-private.h"
-#include "record/unwinder/unwinder.h"
-#include "record/waits/kernel-code.h"
-#include "record/waits/wait-log.h"
-#include "record/waits/wait-rings.h"
+#include "access/access.h"
+#include "record/recording-context.h"
+#include "record/sampling/request.h"
+#include "unwinder/unwinder.h"
 #include "util/util.h"
+#include "waits/waits.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -58,7 +57,7 @@ struct _SysprofOffCpu
   WaitsProgram program;
   WaitRings *rings;
   WaitLog *log;
-  Pump *pump;
+  RecordingContext *context;
   uint64_t cgroup; /* id of the chosen cgroup; 0 = none */
   int64_t begin;
   uint64_t marker[WALK_REASONS];
@@ -77,19 +76,19 @@ static void
 write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
 {
   SysprofOffCpu *self = data;
-  int64_t end = sysprof_pump_get_end_time (self->pump);
+  int64_t end = self->context->end;
 
   if (self->is_broken_off)
     {
-      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+      sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
       return;
     }
-  if (!sysprof_capture_writer_add_file (sysprof_pump_get_writer (self->pump),
-                                        end > 0 ? end : sysprof_pump_now (), -1, -1,
+  if (!sysprof_capture_writer_add_file (self->context->writer,
+                                        end > 0 ? end : sysprof_clock_now (), -1, -1,
                                         WAIT_STREAM_FILE, is_last, bytes, size))
     {
       self->is_broken_off = true;
-      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+      sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
     }
 }
 
@@ -97,16 +96,8 @@ static uint64_t
 marker_of (WalkReason reason, void *data)
 {
   SysprofOffCpu *self = data;
-  char name[64];
 
-  if (self->marker[reason] == 0)
-    {
-      (void) snprintf (name, sizeof name, "[stack cut: %s]",
-                       sysprof_walk_reason_to_string (reason));
-      self->marker[reason] =
-          sysprof_capture_writer_add_jitmap (sysprof_pump_get_writer (self->pump), name);
-    }
-  return self->marker[reason];
+  return sysprof_truncation_marker (self->marker, reason, self->context->writer);
 }
 
 static void
@@ -128,25 +119,25 @@ drain (SysprofOffCpu *self, int64_t now)
   if (n_refused > 0 && !self->has_told_limit)
     {
       self->has_told_limit = true;
-      sysprof_pump_report (
-          self->pump, DOMAIN, false,
+      sysprof_context_report (
+          self->context, DOMAIN, false,
           "The limit of distinct stacks is reached; later waits are recorded without a "
           "stack. Record for a shorter time, or fewer processes.");
     }
   n_lost = sysprof_wait_log_set_lost (
       self->log, sysprof_wait_rings_count_lost (self->rings) + n_refused, now);
   if (n_lost > 0)
-    sysprof_pump_add_lost (self->pump, LOST_OTHERS, n_lost);
+    sysprof_context_add_lost (self->context, LOST_OTHERS, n_lost);
 }
 
-static void drain_tick (Pump *pump, int64_t now, void *data);
+static void drain_tick (RecordingContext *context, int64_t now, void *data);
 
 /* Adapts how often the rings are drained, so that an idle machine is not woken often. The
  * interval grows while little arrives, but stays short enough that waits alone cannot fill a
  * ring. Each new stack takes up to some KB. If very many arrive at once after a quiet time, a
  * ring may overflow, and the records that do not fit are counted as lost. */
 static void
-adapt_interval (SysprofOffCpu *self, Pump *pump)
+adapt_interval (SysprofOffCpu *self, RecordingContext *context)
 {
   double fill = sysprof_wait_rings_get_fill (self->rings);
   int64_t most = (int64_t) sysprof_wait_rings_get_size (self->rings) * 1000 / FASTEST;
@@ -160,22 +151,22 @@ adapt_interval (SysprofOffCpu *self, Pump *pump)
     return;
 
   self->interval = interval;
-  sysprof_pump_change_tick (pump, interval, drain_tick, self);
+  sysprof_pump_change_tick (context->pump, interval, drain_tick, self);
 }
 
 static void
-drain_tick (Pump *pump, int64_t now, void *data)
+drain_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofOffCpu *self = data;
 
   if (self->rings == NULL)
     return;
   drain (self, now);
-  adapt_interval (self, pump);
+  adapt_interval (self, context);
 }
 
 static void
-flush_tick (Pump *pump, int64_t now, void *data)
+flush_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofOffCpu *self = data;
 
@@ -186,9 +177,9 @@ flush_tick (Pump *pump, int64_t now, void *data)
 /* --- choosing threads --- */
 
 static void
-find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
+find_kernel_code (SysprofOffCpu *self, RecordingContext *context, WaitsControl *control)
 {
-  autofd fd = sysprof_privilege_open_kallsyms (sysprof_pump_get_privilege (pump));
+  autofd fd = sysprof_privilege_open_kallsyms (context->privilege);
   g_autoptr (GString) text = g_string_new (NULL);
   char bytes[65536];
   ssize_t n;
@@ -197,8 +188,8 @@ find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
     g_string_append_len (text, bytes, n);
   sysprof_kernel_code_find (control, (Text){ text->str, text->str + text->len });
   if (control->interrupts[0].end == 0)
-    sysprof_pump_report (
-        pump, DOMAIN, false,
+    sysprof_context_report (
+        context, DOMAIN, false,
         "Wake-ups from interrupts are attributed to the interrupted thread, because kernel "
         "addresses are hidden. Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
 }
@@ -303,9 +294,9 @@ set_load_error (GError **error)
 
 /* The tables that the BPF programs unwind with. */
 static const WalkProgram *
-find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
+find_tables (SysprofOffCpu *self, RecordingContext *context, GError **error)
 {
-  Unwinder *unwinder = sysprof_pump_get_unwinder (pump);
+  Unwinder *unwinder = context->unwinder;
 
   if (unwinder != NULL)
     sysprof_unwinder_widen (unwinder); /* any process may wake a thread */
@@ -313,9 +304,8 @@ find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
     {
       g_autoptr (GError) local = NULL;
 
-      self->unwinder =
-          sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
-                                &(UnwinderOptions){ .without_program = true }, &local);
+      self->unwinder = sysprof_unwinder_new (
+          context->privilege, &(UnwinderOptions){ .without_program = true }, &local);
       if (g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_DENIED))
         {
           errno = EPERM;
@@ -335,14 +325,13 @@ find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
 }
 
 static bool
-load (SysprofOffCpu *self, Pump *pump, GError **error)
+load (SysprofOffCpu *self, RecordingContext *context, GError **error)
 {
-  const WalkProgram *tables = find_tables (self, pump, error);
+  const WalkProgram *tables = find_tables (self, context, error);
 
   if (tables == NULL)
     return false;
-  self->is_loaded =
-      sysprof_privilege_load_waits (sysprof_pump_get_privilege (pump), tables, &self->program);
+  self->is_loaded = sysprof_privilege_load_waits (context->privilege, tables, &self->program);
   if (!self->is_loaded)
     {
       set_load_error (error);
@@ -367,41 +356,42 @@ unload (SysprofOffCpu *self)
 /* Counts stacks that would need the unwinder to finish them. Samples carry the stack bytes for
  * that, waits do not. */
 static void
-write_count (Pump *pump, const char *id, uint64_t n)
+write_count (RecordingContext *context, const char *id, uint64_t n)
 {
   char text[32];
 
   if (n == 0)
     return;
   (void) snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, n);
-  if (!sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                            sysprof_pump_get_end_time (pump), -1, -1, id, text,
+  if (!sysprof_capture_writer_add_metadata (context->writer, context->end, -1, -1, id, text,
                                             -1))
-    sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
+    sysprof_context_add_lost (context, LOST_OTHERS, 1);
 }
 
 static gboolean
-sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_off_cpu_prepare (SysprofInstrument *instrument,
+                         RecordingContext *context,
+                         GError **error)
 {
   SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
   WaitsControl *control;
 
-  self->pump = pump;
-  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
-                                         sysprof_pump_get_privilege (pump), error) ||
+  self->context = context;
+  if (!sysprof_sampling_request_resolve (&self->request, &self->options, context->privilege,
+                                         error) ||
       !can_be_told_apart (self, error))
     return FALSE;
-  if (!load (self, pump, error))
+  if (!load (self, context, error))
     {
       unload (self); /* the pump does not call stop for an instrument that failed here */
       return FALSE;
     }
   control = sysprof_wait_rings_get_control (self->rings);
   choose (self, control);
-  find_kernel_code (self, pump, control);
+  find_kernel_code (self, context, control);
   if (has_other_numbers ())
-    sysprof_pump_report (
-        pump, DOMAIN, false,
+    sysprof_context_report (
+        context, DOMAIN, false,
         "Waiting threads are recorded with their PIDs outside of this container, but samples "
         "with PIDs inside, so views of single threads do not show both. Record outside of "
         "the container.");
@@ -410,15 +400,15 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
 
   self->log = sysprof_wait_log_new (write_chunk, marker_of, self);
   self->interval = DRAIN_INTERVAL;
-  sysprof_pump_add_tick (pump, self->interval, drain_tick, self);
-  sysprof_pump_add_tick (pump, FLUSH_INTERVAL, flush_tick, self);
+  sysprof_pump_add_tick (context->pump, self->interval, drain_tick, self);
+  sysprof_pump_add_tick (context->pump, FLUSH_INTERVAL, flush_tick, self);
   return TRUE;
 }
 
 /* Lets the kernel iterate over all threads with the BPF program of `fd`. The threads come in
  * batches, because a ring only has space for the records of some hundred. */
 static void
-go_through_threads (SysprofOffCpu *self, Pump *pump, int fd)
+go_through_threads (SysprofOffCpu *self, RecordingContext *context, int fd)
 {
   char ticks[32]; /* one byte per thread */
   ssize_t n;
@@ -427,55 +417,55 @@ go_through_threads (SysprofOffCpu *self, Pump *pump, int fd)
     {
       n = read (fd, ticks, sizeof ticks);
       if (n > 0)
-        drain (self, sysprof_pump_now ());
+        drain (self, sysprof_clock_now ());
     }
   while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
   if (n < 0)
-    sysprof_pump_report (
-        pump, DOMAIN, false,
+    sysprof_context_report (
+        context, DOMAIN, false,
         "The kernel cannot list its threads: %s. Waits that were in progress at the start or "
         "the end may be missing. 'dmesg' may have more details.",
         g_strerror (errno));
 }
 
 static void
-begin (SysprofOffCpu *self, Pump *pump)
+begin (SysprofOffCpu *self, RecordingContext *context)
 {
   WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
 
-  go_through_threads (self, pump, self->program.fd[WAITS_PREPARE_FD]);
+  go_through_threads (self, context, self->program.fd[WAITS_PREPARE_FD]);
   if (control->cgroup != 0 && control->has_no_cgroups)
-    sysprof_pump_report (pump, DOMAIN, false,
-                         "No waits are recorded: this kernel does not report the control "
-                         "group of a thread (CONFIG_CGROUP_PERF). Choose threads with --pid "
-                         "or --user.");
-  self->begin = sysprof_pump_now ();
+    sysprof_context_report (context, DOMAIN, false,
+                            "No waits are recorded: this kernel does not report the control "
+                            "group of a thread (CONFIG_CGROUP_PERF). Choose threads with --pid "
+                            "or --user.");
+  self->begin = sysprof_clock_now ();
   control->begin = (uint64_t) self->begin;
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
-  go_through_threads (self, pump, self->program.fd[WAITS_BEGIN_FD]);
+  go_through_threads (self, context, self->program.fd[WAITS_BEGIN_FD]);
 }
 
 static void
-delay_tick (Pump *pump, int64_t now, void *data)
+delay_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofOffCpu *self = data;
 
-  if (now < sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+  if (now < context->begin + self->options.delay_nsec)
     return;
 
-  begin (self, pump);
-  sysprof_pump_remove_tick (pump, delay_tick, self);
+  begin (self, context);
+  sysprof_pump_remove_tick (context->pump, delay_tick, self);
 }
 
 static void
-sysprof_off_cpu_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_off_cpu_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
 
   if (self->options.delay_nsec > 0)
-    sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
+    sysprof_pump_add_tick (context->pump, self->options.delay_nsec, delay_tick, self);
   else
-    begin (self, pump);
+    begin (self, context);
 }
 
 /* Detaching does not wait for BPF programs that are running. membarrier() does: every CPU must
@@ -489,7 +479,7 @@ wait_for_programs (void)
 }
 
 static void
-sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_off_cpu_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
   WaitsControl *control;
@@ -503,17 +493,17 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
   wait_for_programs ();
   if (self->begin != 0)
     {
-      drain (self, sysprof_pump_get_end_time (pump));
-      control->end = (uint64_t) MAX (sysprof_pump_now (), sysprof_pump_get_end_time (pump));
-      go_through_threads (self, pump, self->program.fd[WAITS_END_FD]);
+      drain (self, context->end);
+      control->end = (uint64_t) MAX (sysprof_clock_now (), context->end);
+      go_through_threads (self, context, self->program.fd[WAITS_END_FD]);
     }
   sysprof_waits_program_clear (&self->program);
-  drain (self, sysprof_pump_get_end_time (pump));
+  drain (self, context->end);
   sysprof_wait_log_finish (self->log);
 
   status = sysprof_wait_log_get_status (self->log);
-  write_count (pump, UNFINISHED_ID, status.n_unfinished);
-  write_count (pump, UNSEEN_ID, sysprof_wait_rings_count_unseen (self->rings));
+  write_count (context, UNFINISHED_ID, status.n_unfinished);
+  write_count (context, UNSEEN_ID, sysprof_wait_rings_count_unseen (self->rings));
   g_debug ("Off-CPU: %" G_GUINT64_FORMAT " waits, %" G_GUINT64_FORMAT
            " stacks, %" G_GUINT64_FORMAT " without a stack, %" G_GUINT64_FORMAT " lost",
            status.n_waits, status.n_stacks, status.n_nameless,
@@ -568,3 +558,28 @@ sysprof_off_cpu_new (const SamplerOptions *options)
   self->options.user = g_strdup (options->user);
   return SYSPROF_INSTRUMENT (self);
 }
+
+static void
+create_off_cpu (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  g_ptr_array_add (instruments, sysprof_off_cpu_new (selection->sampler));
+}
+
+const InstrumentRow sysprof_off_cpu_row = {
+  .options = { { "off-cpu",
+                 "Also record waits: where, how long, why, and which thread ended them" },
+               { "no-off-cpu", "Do not record waits (default)", .omits = true } },
+  .manual =
+      "Also record waits of all threads, or of those selected by\n"
+      "\\fB--pid\\fR, \\fB--tid\\fR, \\fB--cpu\\fR, \\fB--cgroup\\fR and \\fB--user\\fR.\n"
+      "For each wait the capture contains the stack, the duration, how long the thread was\n"
+      "runnable, the reason (page fault, child, sleep, futex, I/O, the system call, or\n"
+      "preemption), the thread that ended the wait, with its stack, and the owner of the lock,\n"
+      "if known.\n"
+      ".IP\n"
+      "This needs root, or CAP_BPF and CAP_PERFMON, and Linux 5.18. With \\fB--no-perf\\fR waits\n"
+      "are recorded without samples. Stacks of programs that have just started can be\n"
+      "truncated; \\fBsysprof-report quality\\fR shows how many. In a container with its own\n"
+      "process IDs, select by \\fB--cgroup\\fR or \\fB--user\\fR. Off by default.",
+  .create = create_off_cpu,
+};

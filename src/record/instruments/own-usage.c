@@ -4,9 +4,8 @@
  *
  * Source: proc(5), /proc/PID/statm. */
 
-#include "record/pump.h"
-#include "record/record.h"
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
+#include "record/recording-thread.h"
 
 #define PERCENT_OF_TIME 1e-7 /* from ns per second */
 
@@ -35,7 +34,7 @@ parse_statm (unsigned path, Text text, CounterValues *values)
 
   sysprof_counter_values_set (values, ROW_MEMORY,
                               (double) pages * (double) sysconf (_SC_PAGESIZE));
-  sysprof_counter_values_set (values, ROW_CPU, (double) sysprof_pump_own_cpu_time ());
+  sysprof_counter_values_set (values, ROW_CPU, (double) sysprof_recording_own_cpu_time ());
   return true;
 }
 
@@ -52,3 +51,13 @@ const SampledCounters sysprof_own_usage_counters = {
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofOwnUsage,
                                  sysprof_own_usage,
                                  &sysprof_own_usage_counters)
+
+const InstrumentRow sysprof_own_usage_row = {
+  .by_default = INSTRUMENT_ON,
+  .options = { { "no-recorder", "Do not record the recorder's own CPU time and memory",
+                 .omits = true } },
+  .manual =
+      "Do not record the CPU time and memory of the recorder. The numbers of lost and throttled\n"
+      "samples are always recorded, because they show how complete the capture is.",
+  .new = sysprof_own_usage_new,
+};

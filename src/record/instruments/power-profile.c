@@ -8,11 +8,12 @@
  * child process restores it. The same is done for every profile if the service does not support
  * holds. */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
-#include "record/deferred-bus-message.h"
+#include "record/clock.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
+#include "record/dbus/deferred-bus-message.h"
 #include "record/instrument.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 #include <sysprof.h>
@@ -42,7 +43,7 @@ struct _SysprofPowerProfile
   char *id;
 
   /* Owned by the pump thread. */
-  Pump *pump;
+  RecordingContext *context;
   Bus *bus;
   size_t service;
   uint32_t cookie;
@@ -119,8 +120,8 @@ static void
 refused (SysprofPowerProfile *self, const GError *error)
 {
   self->is_settled = true;
-  sysprof_pump_report (
-      self->pump, instrument_name, false,
+  sysprof_context_report (
+      self->context, instrument_name, false,
       "The power profile '%s' is not active: %s. See 'powerprofilesctl list', or record "
       "without a power profile.",
       self->id, error->message);
@@ -268,11 +269,11 @@ take_signal (Bus *bus, GDBusMessage *message, void *data)
   if (cookie != self->cookie)
     return;
   self->is_held = false;
-  if (sysprof_pump_get_end_time (self->pump) == 0)
-    sysprof_pump_report (self->pump, instrument_name, false,
-                         "The power profile '%s' is no longer active: another one was "
-                         "selected. Keep the profile while recording.",
-                         self->id);
+  if (self->context->end == 0)
+    sysprof_context_report (self->context, instrument_name, false,
+                            "The power profile '%s' is no longer active: another one was "
+                            "selected. Keep the profile while recording.",
+                            self->id);
 }
 
 static void
@@ -282,10 +283,10 @@ bus_closed (Bus *bus, const GError *error, void *data)
 
   if (!self->is_settled)
     refused (self, error);
-  else if (self->is_held && sysprof_pump_get_end_time (self->pump) == 0)
-    sysprof_pump_report (self->pump, instrument_name, false,
-                         "The power profile '%s' is no longer active: %s", self->id,
-                         error->message);
+  else if (self->is_held && self->context->end == 0)
+    sysprof_context_report (self->context, instrument_name, false,
+                            "The power profile '%s' is no longer active: %s", self->id,
+                            error->message);
   self->is_settled = true;
   self->is_held = false;
 }
@@ -301,14 +302,16 @@ is_settled (const void *data)
 }
 
 static gboolean
-sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_power_profile_prepare (SysprofInstrument *instrument,
+                               RecordingContext *context,
+                               GError **error)
 {
   SysprofPowerProfile *self = SYSPROF_POWER_PROFILE (instrument);
 
-  self->pump = pump;
+  self->context = context;
   self->address = sysprof_bus_dup_address (G_BUS_TYPE_SYSTEM, error);
   if (self->address != NULL)
-    self->bus = sysprof_bus_open (pump, self->address, &bus_events, self, error);
+    self->bus = sysprof_bus_open (context, self->address, &bus_events, self, error);
   if (self->bus == NULL)
     {
       g_prefix_error (error, "The power profile '%s' is not active: ", self->id);
@@ -317,9 +320,9 @@ sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError
 
   /* The signal is sent to our connection directly, so no match rule is needed. */
   hold (self);
-  if (!sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self))
-    sysprof_pump_report (
-        pump, instrument_name, false,
+  if (!sysprof_bus_wait (self->bus, sysprof_clock_now () + PREPARE_NSEC, is_settled, self))
+    sysprof_context_report (
+        context, instrument_name, false,
         "The power profile '%s' is not active yet: the service has not replied. It may be "
         "asking for a password; the profile becomes active when it replies.",
         self->id);
@@ -356,7 +359,7 @@ is_answered (const void *data)
 }
 
 static void
-sysprof_power_profile_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_power_profile_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofPowerProfile *self = SYSPROF_POWER_PROFILE (instrument);
 
@@ -367,7 +370,7 @@ sysprof_power_profile_stop (SysprofInstrument *instrument, Pump *pump)
   if (self->is_set)
     {
       ask_for_active (self, set_back);
-      (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + STOP_NSEC, is_answered, self);
+      (void) sysprof_bus_wait (self->bus, sysprof_clock_now () + STOP_NSEC, is_answered, self);
     }
   /* Restoring failed, or it is unknown whether the profile was set. */
   g_clear_pointer (&self->restore_message, sysprof_deferred_bus_message_send);
@@ -411,3 +414,31 @@ sysprof_power_profile_get_id (SysprofPowerProfile *self)
 
   return self->id;
 }
+
+static void
+create_power_profile (const InstrumentSelection *selection, GPtrArray *instruments)
+{
+  const char *const *profiles =
+      sysprof_instrument_selection_values (selection, "power-profile");
+  const char *profile = "performance"; /* --no-throttle */
+
+  for (; profiles != NULL && *profiles != NULL; profiles++)
+    profile = *profiles;
+  g_ptr_array_add (instruments, sysprof_power_profile_new (profile));
+}
+
+static const char *const profile_names[] = { "power-saver", "balanced", "performance", NULL };
+
+const InstrumentRow sysprof_power_profile_row = {
+  .options = { { "power-profile",
+                 "Switch to this power profile while recording: power-saver, balanced, "
+                 "performance",
+                 .value = "PROFILE", .values = profile_names },
+               { "no-throttle", "Deprecated; same as --power-profile=performance" } },
+  .manual =
+      "Switch to the power profile \\fBpower-saver\\fR, \\fBbalanced\\fR or \\fBperformance\\fR\n"
+      "while recording. The previous profile returns when the recording ends, even if the\n"
+      "recorder is killed. \\fB--no-throttle\\fR is a deprecated spelling of\n"
+      "\\fB--power-profile=performance\\fR.",
+  .create = create_power_profile,
+};

@@ -11,7 +11,7 @@
  *
  * Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "PSI". */
 
-#include "record/descriptor-limit.h"
+#include "access/access.h"
 #include "record/instruments/pressure.h"
 
 #include <dirent.h>

@@ -9,7 +9,6 @@
  * Source: Linux, Documentation/accounting/psi.rst (kernel 4.20 and later). */
 
 #include "record/instruments/pressure.h"
-#include "record/record.h"
 
 #include <assert.h>
 
@@ -120,3 +119,15 @@ SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofPressure,
                                  sysprof_pressure,
                                  &sysprof_pressure_counters,
                                  &sysprof_pressure_group_counters)
+
+const InstrumentRow sysprof_pressure_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "pressure", "Record pressure counters (default where available)" },
+               { "no-pressure", "Do not record pressure counters", .omits = true } },
+  .manual =
+      "Record how much of the time tasks waited for a CPU, memory, or I/O. The values of the\n"
+      "whole system are recorded twice a second, and those of each control group that waited\n"
+      "once a second. The default is to record them where available; with \\fB--pressure\\fR a\n"
+      "message reports unavailable values.",
+  .new = sysprof_pressure_new,
+};

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #define PERCENT_OF_TIME 1e-4 /* from stalled microseconds per second */
 

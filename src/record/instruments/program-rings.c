@@ -7,7 +7,7 @@
 
 #include "record/instruments/program-rings.h"
 
-#include "record/pump-private.h"
+#include "record/clock.h"
 #include "rings/rings.h"
 #include "util/util.h"
 
@@ -24,7 +24,7 @@ struct _SysprofProgramRings
 {
   SysprofInstrument parent_instance;
 
-  Pump *pump;
+  RecordingContext *context;
   RingSet *rings;
   ControlServer *server; /* NULL = closed */
   int fd;                /* of the server; -1 = not watched */
@@ -40,7 +40,7 @@ static void
 unwatch (SysprofProgramRings *self)
 {
   if (self->fd >= 0)
-    sysprof_pump_unwatch_fd (self->pump, self->fd);
+    sysprof_pump_unwatch_fd (self->context->pump, self->fd);
   self->fd = -1;
 }
 
@@ -56,23 +56,23 @@ add_losses (SysprofProgramRings *self)
 {
   uint64_t n = sysprof_ring_set_get_n_lost (self->rings);
 
-  sysprof_pump_add_lost (self->pump, LOST_RECORDS, n - self->n_told_lost);
+  sysprof_context_add_lost (self->context, LOST_RECORDS, n - self->n_told_lost);
   self->n_told_lost = n;
 }
 
-static void poll_tick (Pump *pump, int64_t now, void *data);
+static void poll_tick (RecordingContext *context, int64_t now, void *data);
 
 static void
 set_interval (SysprofProgramRings *self, int64_t interval)
 {
   if (self->interval == 0)
-    sysprof_pump_add_tick (self->pump, interval, poll_tick, self);
+    sysprof_pump_add_tick (self->context->pump, interval, poll_tick, self);
   else if (self->interval != interval)
-    sysprof_pump_change_tick (self->pump, interval, poll_tick, self);
+    sysprof_pump_change_tick (self->context->pump, interval, poll_tick, self);
   self->interval = interval;
 }
 
-static void requested (Pump *pump, int fd, void *data);
+static void requested (RecordingContext *context, int fd, void *data);
 
 static void
 answer (SysprofProgramRings *self)
@@ -83,7 +83,7 @@ answer (SysprofProgramRings *self)
       if (self->fd < 0)
         {
           self->fd = sysprof_control_server_get_fd (self->server);
-          sysprof_pump_watch_fd (self->pump, self->fd, requested, self);
+          sysprof_pump_watch_fd (self->context->pump, self->fd, requested, self);
         }
       break;
     case CONTROL_WRITING:
@@ -99,13 +99,13 @@ answer (SysprofProgramRings *self)
 }
 
 static void
-requested (Pump *pump, int fd, void *data)
+requested (RecordingContext *context, int fd, void *data)
 {
   answer (data);
 }
 
 static void
-poll_tick (Pump *pump, int64_t now, void *data)
+poll_tick (RecordingContext *context, int64_t now, void *data)
 {
   SysprofProgramRings *self = data;
   RingActivity activity = sysprof_ring_set_drain (self->rings, now + MAX_POLL);
@@ -122,22 +122,24 @@ poll_tick (Pump *pump, int64_t now, void *data)
     answer (self);
   if (sysprof_ring_set_get_n (self->rings) == 0 && (self->server == NULL || self->fd >= 0))
     {
-      sysprof_pump_remove_tick (self->pump, poll_tick, self);
+      sysprof_pump_remove_tick (self->context->pump, poll_tick, self);
       self->interval = 0;
     }
 }
 
 static SysprofCaptureWriter *
-get_late_writer (void *data)
+get_tail_writer (void *data)
 {
-  Pump *pump = data;
+  RecordingContext *context = data;
 
-  return sysprof_pump_has_late_room (pump) ? sysprof_pump_get_late_writer (pump, NULL) : NULL;
+  return sysprof_context_has_tail_room (context)
+             ? sysprof_context_get_tail_writer (context, NULL)
+             : NULL;
 }
 
 static void
 sysprof_program_rings_prepare_spawnable (SysprofInstrument *instrument,
-                                         Pump *pump,
+                                         RecordingContext *context,
                                          SysprofSpawnable *spawnable)
 {
   SysprofProgramRings *self = SYSPROF_PROGRAM_RINGS (instrument);
@@ -146,15 +148,16 @@ sysprof_program_rings_prepare_spawnable (SysprofInstrument *instrument,
 
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
     {
-      sysprof_pump_report (pump, instrument_name, false,
-                           "Marks of the program are not recorded: cannot create a socket: %s. "
-                           "Raise the limit of open files (ulimit -n).",
-                           g_strerror (errno));
+      sysprof_context_report (
+          context, instrument_name, false,
+          "Marks of the program are not recorded: cannot create a socket: %s. "
+          "Raise the limit of open files (ulimit -n).",
+          g_strerror (errno));
       return;
     }
 
-  self->pump = pump;
-  self->rings = sysprof_ring_set_new (sysprof_pump_get_writer (pump), get_late_writer, pump);
+  self->context = context;
+  self->rings = sysprof_ring_set_new (context->writer, get_tail_writer, context);
   self->server = sysprof_control_server_new (ends[0], self->rings);
   g_snprintf (number, sizeof number, "%d", sysprof_spawnable_take_fd (spawnable, ends[1], -1));
   sysprof_spawnable_setenv (spawnable, "SYSPROF_CONTROL_FD", number);
@@ -168,30 +171,34 @@ report_program (const RingProgram *program, void *data)
   uint64_t n_lost = program->n_dropped + program->n_rejected + program->n_invalid;
 
   if (program->n_dropped > 0)
-    sysprof_pump_report (data, instrument_name, false,
-                         "'%s' (process %d) dropped %" G_GUINT64_FORMAT " of its marks, logs "
-                         "and counter values, because it wrote them faster than they could be "
-                         "recorded. Let it write fewer.",
-                         name, (int) program->pid, program->n_dropped);
+    sysprof_context_report (
+        data, instrument_name, false,
+        "'%s' (process %d) dropped %" G_GUINT64_FORMAT " of its marks, logs "
+        "and counter values, because it wrote them faster than they could be "
+        "recorded. Let it write fewer.",
+        name, (int) program->pid, program->n_dropped);
   if (n_lost > program->n_dropped)
-    sysprof_pump_report (data, instrument_name, false,
-                         "%" G_GUINT64_FORMAT " frames of '%s' (process %d) are lost: they are "
-                         "damaged, or the disk was behind.",
-                         n_lost - program->n_dropped, name, (int) program->pid);
+    sysprof_context_report (data, instrument_name, false,
+                            "%" G_GUINT64_FORMAT
+                            " frames of '%s' (process %d) are lost: they are "
+                            "damaged, or the disk was behind.",
+                            n_lost - program->n_dropped, name, (int) program->pid);
   if (program->n_broken > 0)
-    sysprof_pump_report (data, instrument_name, false,
-                         "'%s' (process %d) damaged %u of the buffers that it shares with the "
-                         "recorder. Their frames are recorded up to the damage.",
-                         name, (int) program->pid, program->n_broken);
+    sysprof_context_report (
+        data, instrument_name, false,
+        "'%s' (process %d) damaged %u of the buffers that it shares with the "
+        "recorder. Their frames are recorded up to the damage.",
+        name, (int) program->pid, program->n_broken);
   if (program->n_shortened > 0)
-    sysprof_pump_report (data, instrument_name, false,
-                         "%" G_GUINT64_FORMAT " frames of '%s' (process %d) are longer than "
-                         "16384 bytes, the limit of some readers: their texts are truncated.",
-                         program->n_shortened, name, (int) program->pid);
+    sysprof_context_report (
+        data, instrument_name, false,
+        "%" G_GUINT64_FORMAT " frames of '%s' (process %d) are longer than "
+        "16384 bytes, the limit of some readers: their texts are truncated.",
+        program->n_shortened, name, (int) program->pid);
 }
 
 static void
-sysprof_program_rings_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_program_rings_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofProgramRings *self = SYSPROF_PROGRAM_RINGS (instrument);
 
@@ -200,13 +207,13 @@ sysprof_program_rings_stop (SysprofInstrument *instrument, Pump *pump)
 
   close_server (self);
   if (self->interval != 0)
-    sysprof_pump_remove_tick (pump, poll_tick, self);
+    sysprof_pump_remove_tick (context->pump, poll_tick, self);
   self->interval = 0;
 
   /* A program may still write; frames that come later are not part of the recording. */
   (void) sysprof_ring_set_drain (self->rings, INT64_MAX);
   add_losses (self);
-  sysprof_ring_set_foreach_program (self->rings, report_program, pump);
+  sysprof_ring_set_foreach_program (self->rings, report_program, context);
   g_clear_pointer (&self->rings, sysprof_ring_set_free);
 }
 

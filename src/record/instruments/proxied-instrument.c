@@ -6,11 +6,12 @@
  * everything when it replies to Stop. The recorder never waits longer than a few seconds for a
  * service that does not reply. */
 
-#include "record/bus-address.h"
-#include "record/bus.h"
+#include "record/clock.h"
+#include "record/dbus/bus-address.h"
+#include "record/dbus/bus.h"
 #include "record/instrument.h"
 #include "record/joined-capture.h"
-#include "record/pump-private.h"
+#include "record/recording-context.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -43,7 +44,7 @@ struct _SysprofProxiedInstrument
   GVariant *options; /* a{sv} or NULL */
 
   /* Owned by the pump thread. */
-  Pump *pump;
+  RecordingContext *context;
   Bus *bus;
   PeerState state;
   int64_t asked_at; /* ns; when Stop was called */
@@ -81,8 +82,8 @@ static void
 set_failed (SysprofProxiedInstrument *self, const char *reason)
 {
   self->state = PEER_FAILED;
-  sysprof_pump_report (
-      self->pump, instrument_name, false,
+  sysprof_context_report (
+      self->context, instrument_name, false,
       "'%s' is not recorded: %s. Start it, or a version that supports profiling, and record "
       "again.",
       self->bus_name, reason);
@@ -110,8 +111,8 @@ stopped (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
     return;
   self->state = PEER_STOPPED;
   if (error != NULL)
-    sysprof_pump_report (
-        self->pump, instrument_name, false,
+    sysprof_context_report (
+        self->context, instrument_name, false,
         "Cannot stop recording in '%s': %s. The data that it has written is kept. Restart it "
         "before the next recording.",
         self->bus_name, error->message);
@@ -124,8 +125,8 @@ set_gone (SysprofProxiedInstrument *self, const char *reason)
     return;
 
   self->state = PEER_STOPPED;
-  sysprof_pump_report (
-      self->pump, instrument_name, false,
+  sysprof_context_report (
+      self->context, instrument_name, false,
       "'%s' disappeared during the recording: %s. The data that it has written is kept. "
       "Record again when it is running.",
       self->bus_name, reason);
@@ -197,12 +198,14 @@ is_settled (const void *data)
 }
 
 static gboolean
-sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_proxied_instrument_prepare (SysprofInstrument *instrument,
+                                    RecordingContext *context,
+                                    GError **error)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
   g_autofree char *address = NULL;
 
-  self->pump = pump;
+  self->context = context;
   if (!g_dbus_is_name (self->bus_name) || !g_variant_is_object_path (self->object_path))
     {
       g_set_error (
@@ -220,7 +223,7 @@ sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
       if (self->capture_fd < 0)
         sysprof_set_error_errno (error, "cannot create a memory file for it");
       else
-        self->bus = sysprof_bus_open (pump, address, &bus_events, self, error);
+        self->bus = sysprof_bus_open (context, address, &bus_events, self, error);
     }
   if (self->bus == NULL)
     {
@@ -230,7 +233,7 @@ sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
 
   watch_name (self);
   start_peer (self);
-  (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self);
+  (void) sysprof_bus_wait (self->bus, sysprof_clock_now () + PREPARE_NSEC, is_settled, self);
   return TRUE;
 }
 
@@ -246,7 +249,7 @@ runs (SysprofProxiedInstrument *self)
 }
 
 static void
-sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_proxied_instrument_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
 
@@ -256,7 +259,7 @@ sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
   if (runs (self))
     {
       self->state = PEER_STOPPING;
-      self->asked_at = sysprof_pump_now ();
+      self->asked_at = sysprof_clock_now ();
       sysprof_bus_call (self->bus, new_call (self, "Stop"), -1, stopped, self);
     }
   else if (self->state == PEER_STARTING)
@@ -265,7 +268,9 @@ sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
 }
 
 static gboolean
-sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_proxied_instrument_augment (SysprofInstrument *instrument,
+                                    RecordingContext *context,
+                                    GError **error)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
   g_autoptr (GError) cause = NULL;
@@ -274,8 +279,8 @@ sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, G
     return TRUE;
 
   if (!sysprof_bus_wait (self->bus, self->asked_at + STOP_NSEC, is_settled, self))
-    sysprof_pump_report (
-        pump, instrument_name, false,
+    sysprof_context_report (
+        context, instrument_name, false,
         "'%s' has not replied to the request to stop. The data that it has written is kept, "
         "later data is not. Restart it before the next recording.",
         self->bus_name);
@@ -284,7 +289,7 @@ sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, G
    * while it is read, and the reader must tolerate that. */
   (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
   (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_WRITE);
-  self->join = sysprof_joined_capture_begin (pump, instrument_name, self->bus_name,
+  self->join = sysprof_joined_capture_begin (context, instrument_name, self->bus_name,
                                              self->capture_fd, &cause);
   if (cause == NULL)
     return TRUE;
@@ -294,7 +299,9 @@ sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, G
 }
 
 static gboolean
-sysprof_proxied_instrument_append (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_proxied_instrument_append (SysprofInstrument *instrument,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
 
@@ -340,3 +347,18 @@ sysprof_proxied_instrument_new_with_options (GBusType bus_type,
   self->options = options != NULL ? g_variant_ref_sink (options) : NULL;
   return SYSPROF_INSTRUMENT (self);
 }
+
+static SysprofInstrument *
+new_gnome_shell (void)
+{
+  return sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, "org.gnome.Shell",
+                                         "/org/gnome/Sysprof3/Profiler");
+}
+
+const InstrumentRow sysprof_proxied_instrument_row = {
+  .options = { { "gnome-shell", "Record profiling data of GNOME Shell" } },
+  .manual =
+      "Record profiling data of GNOME Shell, and merge it at the end. The recorder waits at\n"
+      "most three seconds for it.",
+  .new = new_gnome_shell,
+};

@@ -6,12 +6,12 @@
  * This records every switch instead of sampling. A machine at its limit has about 100,000
  * switches per second and CPU. */
 
+#include "record/clock.h"
 #include "record/instrument.h"
 
-#include "record/perf/cpus.h"
-#include "record/perf/feed.h"
-#include "record/perf/scheduler-marks.h"
-#include "record/pump-private.h"
+#include "perf/perf.h"
+#include "record/recording-context.h"
+#include "record/sampling/feed.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -105,10 +105,12 @@ open_session (SysprofSchedulerDetails *self,
 }
 
 static gboolean
-sysprof_scheduler_details_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_scheduler_details_prepare (SysprofInstrument *instrument,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
-  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  Privilege *privilege = context->privilege;
   SwitchLayout layout;
   PerfSession *session;
 
@@ -121,19 +123,19 @@ sysprof_scheduler_details_prepare (SysprofInstrument *instrument, Pump *pump, GE
     return FALSE;
 
   sysprof_scheduler_marks_set_decoder (self->marks, sysprof_perf_session_get_decoder (session));
-  sysprof_event_feed_start (&self->feed, pump, session, LOST_OTHERS);
+  sysprof_event_feed_start (&self->feed, context, session, LOST_OTHERS);
   return TRUE;
 }
 
 static void
-sysprof_scheduler_details_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_scheduler_details_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
   g_autoptr (GArray) online = sysprof_cpus_online ();
   int64_t begin;
 
   sysprof_perf_session_enable (self->feed.session);
-  begin = sysprof_pump_now ();
+  begin = sysprof_clock_now ();
   for (guint i = 0; i < online->len; i++)
     sysprof_scheduler_marks_begin (self->marks, g_array_index (online, int, i), begin);
 }
@@ -182,8 +184,8 @@ look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
 
   look.decoder = sysprof_perf_session_get_decoder (session);
   sysprof_perf_session_enable (session);
-  deadline = sysprof_pump_now () + LOOK_PATIENCE;
-  while (sysprof_scheduler_marks_has_silent (self->marks) && sysprof_pump_now () < deadline)
+  deadline = sysprof_clock_now () + LOOK_PATIENCE;
+  while (sysprof_scheduler_marks_has_silent (self->marks) && sysprof_clock_now () < deadline)
     {
       g_usleep (LOOK_INTERVAL / 1000);
       sysprof_perf_session_drain (session);
@@ -192,19 +194,19 @@ look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
 }
 
 static void
-sysprof_scheduler_details_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_scheduler_details_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
 
   if (self->feed.session == NULL)
     return;
 
-  sysprof_scheduler_marks_set_end (self->marks, sysprof_pump_get_end_time (pump));
+  sysprof_scheduler_marks_set_end (self->marks, context->end);
   sysprof_perf_session_drain (self->feed.session);
   if (sysprof_scheduler_marks_has_silent (self->marks))
-    look_at_silent_cpus (self, sysprof_pump_get_privilege (pump));
+    look_at_silent_cpus (self, context->privilege);
   sysprof_event_feed_drain (&self->feed);
-  sysprof_scheduler_marks_finish (self->marks, sysprof_pump_get_privilege (pump));
+  sysprof_scheduler_marks_finish (self->marks, context->privilege);
   sysprof_event_feed_stop (&self->feed);
 }
 
@@ -237,3 +239,14 @@ sysprof_scheduler_details_new (void)
 {
   return g_object_new (SYSPROF_TYPE_SCHEDULER_DETAILS, NULL);
 }
+
+const InstrumentRow sysprof_scheduler_details_row = {
+  .options = { { "scheduler", "Record every context switch" } },
+  .manual =
+      "Record which thread ran on which CPU, for the whole machine. Each run becomes a mark of\n"
+      "the group Scheduler, with the CPU as its name and the thread's name as its message. Idle\n"
+      "time has no marks. \\fBsysprof-report marks\\fR shows them. A busy machine writes several\n"
+      "megabytes per second. The option needs the privilege to sample the whole machine and to\n"
+      "read tracefs.",
+  .new = sysprof_scheduler_details_new,
+};

@@ -55,18 +55,18 @@ static GParamSpec *properties[N_PROPS];
 /* --- the command --- */
 
 static bool
-start_command (SysprofSubprocessOutput *self, Pump *pump, GError **error)
+start_command (SysprofSubprocessOutput *self, RecordingContext *context, GError **error)
 {
   const char *const *argv = (const char *const *) self->command_argv;
   GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_SEARCH_PATH | G_SPAWN_CLOEXEC_PIPES;
   g_autoptr (GError) cause = NULL;
   bool started;
 
-  sysprof_pump_begin_spawn (pump);
+  sysprof_context_begin_spawn (context);
   started =
       g_spawn_async_with_pipes (self->command_cwd, (char **) argv, self->command_environ, flags,
                                 NULL, NULL, &self->pid, NULL, &self->out_fd, NULL, &cause);
-  sysprof_pump_end_spawn (pump);
+  sysprof_context_end_spawn (context);
   if (!started)
     {
       self->out_fd = -1;
@@ -107,12 +107,12 @@ read_output (SysprofSubprocessOutput *self)
 }
 
 static void
-wait_for_output (SysprofSubprocessOutput *self, Pump *pump)
+wait_for_output (SysprofSubprocessOutput *self, RecordingContext *context)
 {
   gint64 deadline = g_get_monotonic_time () + MAX_WAIT_USEC;
 
   while (read_output (self) && g_get_monotonic_time () < deadline &&
-         !sysprof_pump_is_augment_skipped (pump))
+         !sysprof_context_is_augment_skipped (context))
     {
       struct pollfd ready = { .fd = self->out_fd, .events = POLLIN };
 
@@ -152,18 +152,18 @@ reap_command (SysprofSubprocessOutput *self, int *status)
 /* A capture may have several such instruments, so a failure is recorded under the name of the
  * missing file. */
 static void
-tell_lack (SysprofSubprocessOutput *self, Pump *pump, const char *reason)
+tell_lack (SysprofSubprocessOutput *self, RecordingContext *context, const char *reason)
 {
   SysprofInstrument *instrument = SYSPROF_INSTRUMENT (self);
 
-  sysprof_instrument_tell_lack (
-      instrument, pump,
+  sysprof_instrument_report_missing (
+      instrument, context,
       instrument->is_optional ? self->stdout_path : SYSPROF_INSTRUMENT_GET_CLASS (self)->name,
       reason);
 }
 
 static void
-keep_output (SysprofSubprocessOutput *self, Pump *pump)
+keep_output (SysprofSubprocessOutput *self, RecordingContext *context)
 {
   bool has_ended = !read_output (self); /* including output since the last read */
   g_autoptr (GByteArray) output = g_steal_pointer (&self->output);
@@ -176,10 +176,10 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
   if (!reap_command (self, &status) || !has_ended)
     {
       if (self->phase != SYSPROF_RECORDING_PHASE_RECORD)
-        sysprof_pump_report (pump, name, false,
-                             "'%s' did not exit in time and was stopped: '%s' contains its "
-                             "output so far. Use a command that exits by itself.",
-                             self->command_argv[0], self->stdout_path);
+        sysprof_context_report (context, name, false,
+                                "'%s' did not exit in time and was stopped: '%s' contains its "
+                                "output so far. Use a command that exits by itself.",
+                                self->command_argv[0], self->stdout_path);
     }
   else if (!g_spawn_check_wait_status (status, &error))
     {
@@ -187,41 +187,43 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
           "'%s' failed: %s. Its output is kept as '%s'; run it separately to see its errors.",
           self->command_argv[0], error->message, self->stdout_path);
 
-      tell_lack (self, pump, reason);
+      tell_lack (self, context, reason);
     }
 
-  /* sysprof_pump_add_file() counts a failure. */
-  (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
-                                output->data, output->len, true);
+  /* sysprof_context_add_file() counts a failure. */
+  (void) sysprof_context_add_file (context, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
+                                   output->data, output->len, true);
 }
 
 static void
-output_ready (Pump *pump, int fd, void *data)
+output_ready (RecordingContext *context, int fd, void *data)
 {
   SysprofSubprocessOutput *self = data;
 
   if (read_output (self))
     return;
 
-  sysprof_pump_unwatch_fd (pump, fd);
-  keep_output (self, pump);
+  sysprof_pump_unwatch_fd (context->pump, fd);
+  keep_output (self, context);
 }
 
 /* --- the phases --- */
 
 static bool
-start_or_tell (SysprofSubprocessOutput *self, Pump *pump)
+start_or_tell (SysprofSubprocessOutput *self, RecordingContext *context)
 {
   g_autoptr (GError) error = NULL;
 
-  if (start_command (self, pump, &error))
+  if (start_command (self, context, &error))
     return true;
-  tell_lack (self, pump, error->message);
+  tell_lack (self, context, error->message);
   return false;
 }
 
 static gboolean
-sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_subprocess_output_prepare (SysprofInstrument *instrument,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
 
@@ -237,44 +239,46 @@ sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GE
   if (self->phase != SYSPROF_RECORDING_PHASE_PREPARE)
     return TRUE;
 
-  if (start_or_tell (self, pump))
-    wait_for_output (self, pump);
+  if (start_or_tell (self, context))
+    wait_for_output (self, context);
   return TRUE;
 }
 
 static void
-sysprof_subprocess_output_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_subprocess_output_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
 
   if (self->phase == SYSPROF_RECORDING_PHASE_PREPARE && self->pid != 0)
-    keep_output (self, pump);
-  else if (self->phase == SYSPROF_RECORDING_PHASE_RECORD && start_or_tell (self, pump))
-    sysprof_pump_watch_fd (pump, self->out_fd, output_ready, self);
+    keep_output (self, context);
+  else if (self->phase == SYSPROF_RECORDING_PHASE_RECORD && start_or_tell (self, context))
+    sysprof_pump_watch_fd (context->pump, self->out_fd, output_ready, self);
 }
 
 static void
-sysprof_subprocess_output_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_subprocess_output_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
 
   if (self->pid == 0)
     return;
 
-  sysprof_pump_unwatch_fd (pump, self->out_fd);
-  keep_output (self, pump);
+  sysprof_pump_unwatch_fd (context->pump, self->out_fd);
+  keep_output (self, context);
 }
 
 static gboolean
-sysprof_subprocess_output_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_subprocess_output_augment (SysprofInstrument *instrument,
+                                   RecordingContext *context,
+                                   GError **error)
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
 
-  if (self->phase != SYSPROF_RECORDING_PHASE_AUGMENT || !start_or_tell (self, pump))
+  if (self->phase != SYSPROF_RECORDING_PHASE_AUGMENT || !start_or_tell (self, context))
     return TRUE;
 
-  wait_for_output (self, pump);
-  keep_output (self, pump);
+  wait_for_output (self, context);
+  keep_output (self, context);
   return TRUE;
 }
 

@@ -3,11 +3,12 @@
 /* Records messages of the systemd journal as they are added. Entries are read in slices, so
  * that a busy journal does not delay the rings. */
 
+#include "record/clock.h"
 #include "record/instrument.h"
-#include "record/journal.h"
-#include "record/log-text.h"
-#include "record/pump-private.h"
-#include "record/record.h"
+#include "record/instruments/kernel-log.h"
+#include "record/logs/journal.h"
+#include "record/logs/log-text.h"
+#include "record/recording-context.h"
 
 #include <sysprof.h>
 
@@ -20,7 +21,7 @@ struct _SysprofSystemLogs
   bool leaves_kernel_out;
 
   /* Owned by the pump thread. */
-  Pump *pump;
+  RecordingContext *context;
   Journal *journal;
   bool is_reading; /* read_entries() is queued */
   bool is_over;    /* a message after the end of the recording was seen */
@@ -33,26 +34,26 @@ static const char instrument_name[] = "System Logs";
 static void
 add_entry (SysprofSystemLogs *self, const JournalEntry *entry)
 {
-  int64_t end = sysprof_pump_get_end_time (self->pump);
+  int64_t end = self->context->end;
 
   self->is_over = end != 0 && entry->time > end;
-  if (self->is_over || entry->time < sysprof_pump_get_begin_time (self->pump) ||
+  if (self->is_over || entry->time < self->context->begin ||
       (entry->is_of_kernel && self->leaves_kernel_out))
     return;
 
-  if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), entry->time, entry->priority,
-                        "System Log", &entry->message))
-    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
+  if (!sysprof_log_add (self->context->writer, entry->time, entry->priority, "System Log",
+                        &entry->message))
+    sysprof_context_add_lost (self->context, LOST_OTHERS, 1);
 }
 
 /* FALSE if there is nothing more to read now. */
 static bool
-read_entries (Pump *pump, int64_t deadline, void *data)
+read_entries (RecordingContext *context, int64_t deadline, void *data)
 {
   SysprofSystemLogs *self = data;
   JournalEntry entry;
 
-  while (!self->is_over && sysprof_pump_now () < deadline)
+  while (!self->is_over && sysprof_clock_now () < deadline)
     {
       self->is_reading = self->journal != NULL && sysprof_journal_next (self->journal, &entry);
       if (!self->is_reading)
@@ -70,27 +71,29 @@ look_for_more (SysprofSystemLogs *self)
     return;
 
   self->is_reading = true;
-  sysprof_pump_add_work (self->pump, read_entries, self);
+  sysprof_pump_add_work (self->context->pump, read_entries, self);
 }
 
 static void
-journal_ready (Pump *pump, int fd, void *data)
+journal_ready (RecordingContext *context, int fd, void *data)
 {
   look_for_more (data);
 }
 
 static void
-journal_tick (Pump *pump, int64_t now, void *data)
+journal_tick (RecordingContext *context, int64_t now, void *data)
 {
   look_for_more (data);
 }
 
 static gboolean
-sysprof_system_logs_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_system_logs_prepare (SysprofInstrument *instrument,
+                             RecordingContext *context,
+                             GError **error)
 {
   SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
 
-  self->pump = pump;
+  self->context = context;
   self->journal = sysprof_journal_open (error);
   if (self->journal == NULL)
     g_prefix_error (error, "The system's journal is not recorded: ");
@@ -98,27 +101,28 @@ sysprof_system_logs_prepare (SysprofInstrument *instrument, Pump *pump, GError *
 }
 
 static void
-sysprof_system_logs_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_system_logs_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
 
-  sysprof_pump_watch_fd (pump, sysprof_journal_get_fd (self->journal), journal_ready, self);
-  sysprof_pump_add_tick (pump, PROCESS_INTERVAL, journal_tick, self);
+  sysprof_pump_watch_fd (context->pump, sysprof_journal_get_fd (self->journal), journal_ready,
+                         self);
+  sysprof_pump_add_tick (context->pump, PROCESS_INTERVAL, journal_tick, self);
 }
 
 static void
-sysprof_system_logs_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_system_logs_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
 
   if (self->journal == NULL)
     return;
 
-  sysprof_pump_unwatch_fd (pump, sysprof_journal_get_fd (self->journal));
+  sysprof_pump_unwatch_fd (context->pump, sysprof_journal_get_fd (self->journal));
   sysprof_journal_process (self->journal);
-  if (read_entries (pump, sysprof_pump_now () + STOP_NSEC, self))
-    sysprof_pump_report (
-        pump, instrument_name, false,
+  if (read_entries (context, sysprof_clock_now () + STOP_NSEC, self))
+    sysprof_context_report (
+        context, instrument_name, false,
         "The last messages of the journal are missing: there are too many to read in time. "
         "'journalctl' shows them.");
   g_clear_pointer (&self->journal, sysprof_journal_close);
@@ -152,11 +156,22 @@ sysprof_system_logs_new (void)
   return g_object_new (SYSPROF_TYPE_SYSTEM_LOGS, NULL);
 }
 
-SysprofInstrument *
-sysprof_system_logs_new_without_kernel (void)
+/* With --kernel-log kernel messages come from the kernel only, not also from the journal. */
+static void
+create_system_logs (const InstrumentSelection *selection, GPtrArray *instruments)
 {
   SysprofInstrument *self = sysprof_system_logs_new ();
 
-  SYSPROF_SYSTEM_LOGS (self)->leaves_kernel_out = true;
-  return self;
+  SYSPROF_SYSTEM_LOGS (self)->leaves_kernel_out =
+      sysprof_instrument_selection_includes (selection, &sysprof_kernel_log_row);
+  g_ptr_array_add (instruments, self);
 }
+
+const InstrumentRow sysprof_system_logs_row = {
+  .by_default = INSTRUMENT_OPTIONAL,
+  .options = { { "no-system-log", "Do not record journal messages", .omits = true } },
+  .manual =
+      "Do not record journal messages. They are read from the journal's files, which root and\n"
+      "members of the group systemd-journal can read.",
+  .create = create_system_logs,
+};

@@ -10,8 +10,7 @@
  * Documentation/driver-api/thermal/sysfs-api.rst,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (thermal_throttle). */
 
-#include "record/record.h"
-#include "record/sampled-counters.h"
+#include "record/counters/sampled-counters.h"
 
 #define MILLI   1e-3
 #define PERCENT 0.1 /* of time, from ms per second */
@@ -332,3 +331,13 @@ SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofThermal,
                                  &sysprof_temperature_counters,
                                  &sysprof_throttle_counters,
                                  &sysprof_cooling_counters)
+
+const InstrumentRow sysprof_thermal_row = {
+  .options = { { "thermal", "Record temperatures and thermal throttling" },
+               { "no-thermal", "Do not record temperatures (default)", .omits = true } },
+  .manual =
+      "Record the temperatures of all sensors, thermal throttling, and the state of cooling\n"
+      "devices, once a second. The recorder stops reading a sensor that responds slowly, and\n"
+      "reports this.",
+  .new = sysprof_thermal_new,
+};

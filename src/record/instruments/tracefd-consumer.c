@@ -22,14 +22,16 @@ static const char instrument_name[] = "Trace File";
 static const char who[] = "a program with a trace descriptor";
 
 static gboolean
-sysprof_tracefd_consumer_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_tracefd_consumer_augment (SysprofInstrument *instrument,
+                                  RecordingContext *context,
+                                  GError **error)
 {
   SysprofTracefdConsumer *self = SYSPROF_TRACEFD_CONSUMER (instrument);
   g_autoptr (GError) cause = NULL;
 
   /* An empty file is not an error: a program need not use the descriptor. */
   self->join =
-      sysprof_joined_capture_begin (pump, instrument_name, who, self->trace_fd, &cause);
+      sysprof_joined_capture_begin (context, instrument_name, who, self->trace_fd, &cause);
   if (cause == NULL)
     return TRUE;
 
@@ -38,7 +40,9 @@ sysprof_tracefd_consumer_augment (SysprofInstrument *instrument, Pump *pump, GEr
 }
 
 static gboolean
-sysprof_tracefd_consumer_append (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_tracefd_consumer_append (SysprofInstrument *instrument,
+                                 RecordingContext *context,
+                                 GError **error)
 {
   return sysprof_joined_capture_finish (SYSPROF_TRACEFD_CONSUMER (instrument)->join, who,
                                         error);

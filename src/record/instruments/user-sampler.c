@@ -65,27 +65,29 @@ sysprof_user_sampler_finalize (GObject *object)
 }
 
 static gboolean
-sysprof_user_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+sysprof_user_sampler_prepare (SysprofInstrument *instrument,
+                              RecordingContext *context,
+                              GError **error)
 {
   SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
 
-  return SYSPROF_INSTRUMENT_GET_CLASS (sampler)->prepare (sampler, pump, error);
+  return SYSPROF_INSTRUMENT_GET_CLASS (sampler)->prepare (sampler, context, error);
 }
 
 static void
-sysprof_user_sampler_record (SysprofInstrument *instrument, Pump *pump)
+sysprof_user_sampler_record (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
 
-  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->record (sampler, pump);
+  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->record (sampler, context);
 }
 
 static void
-sysprof_user_sampler_stop (SysprofInstrument *instrument, Pump *pump)
+sysprof_user_sampler_stop (SysprofInstrument *instrument, RecordingContext *context)
 {
   SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
 
-  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->stop (sampler, pump);
+  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->stop (sampler, context);
 }
 
 static void

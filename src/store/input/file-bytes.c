@@ -2,7 +2,7 @@
 
 /* The bytes of a file, decompressed if necessary. See file-bytes.h. */
 
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include "store/input/mapped-file.h"
 #include "util/util.h"
@@ -82,7 +82,8 @@ sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done)
   if (!self->is_mapped || begin >= end || end > self->size)
     return;
 
-  /* Only a wish. From the first byte on: what is far behind may have been looked at again, and brought its neighbours along. */
+  /* Only a wish. From the first byte on: what is far behind may have been looked at again, and
+   * brought its neighbours along. */
   (void) madvise (self->bytes, end, MADV_DONTNEED);
   *done = end;
 }

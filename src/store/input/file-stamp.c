@@ -2,7 +2,7 @@
 
 /* Size and times of a file when it was opened. See file-stamp.h. */
 
-#include "store/input/file-stamp.h"
+#include "store/file-stamp.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 /* Reads a capture piece by piece. See file-window.h. */
 
-#include "store/input/file-window.h"
+#include "store/file-window.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,7 +40,8 @@ sysprof_file_window_move (FileWindow *self, size_t at, size_t size)
 
       if (got < 0 && errno == EINTR)
         continue;
-      /* What cannot be read, or was cut off since, the mapping has zeros for, and remembers that. */
+      /* What cannot be read, or was cut off since, the mapping has zeros for, and remembers
+       * that. */
       if (got <= 0)
         {
           memcpy (to, self->file->bytes + self->end, n);

@@ -24,7 +24,8 @@ find_time (const ScannedFrame *items, size_t begin, size_t end, int64_t time, bo
   return begin;
 }
 
-/* Where pieces are put aside. Plain memory: what GLib recycles between threads by itself looks like a race. */
+/* Where pieces are put aside. Plain memory: what GLib recycles between threads by itself looks
+ * like a race. */
 typedef struct
 {
   ScannedFrame *items; /* [capacity] */

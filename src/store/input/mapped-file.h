@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Maps the first `size` bytes, at least 1, read-only. NULL where that cannot be, for which there may be good reasons:
- * the caller then reads. */
+/* Maps the first `size` bytes, at least 1, read-only. NULL where that cannot be, for which
+ * there may be good reasons: the caller then reads. */
 uint8_t *sysprof_mapped_file_map (int fd, size_t size);
 void sysprof_mapped_file_unmap (uint8_t *bytes, size_t size);
 

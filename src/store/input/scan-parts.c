@@ -4,14 +4,15 @@
 
 #include "store/input/scan-parts.h"
 
-#include "store/input/file-window.h"
+#include "store/file-window.h"
 
 #define GRAIN           ((uint64_t) 1 << 20) /* bytes: below it a thread costs more than it saves */
 #define CANCEL_EVERY    0x400                /* frames: 64 MiB where they are longest */
 #define BYTES_PER_FRAME 96                   /* to begin with: stacks make most frames longer */
 #define FIRST_ITEMS     1024
 
-/* A guess: so many sound frames in a row, at most so far behind where a part begins, and as far apart as events are. */
+/* A guess: so many sound frames in a row, at most so far behind where a part begins, and as far
+ * apart as events are. */
 #define SOUND_IN_A_ROW 32
 #define GUESS_WITHIN   ((uint64_t) 0x20000)      /* bytes: twice the longest frame */
 #define NEAR_IN_TIME   ((int64_t) 1000000000000) /* ns */
@@ -191,7 +192,8 @@ clear_part (ScannedPart *part)
   *part = (ScannedPart){ 0 };
 }
 
-/* Parts whose guess was wrong are walked again; what follows damage, or more frames than can be counted, is none. */
+/* Parts whose guess was wrong are walked again; what follows damage, or more frames than can be
+ * counted, is none. */
 static void
 check_parts (const Builder *builder, ScannedParts *parts)
 {

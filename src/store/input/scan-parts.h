@@ -29,8 +29,8 @@ typedef struct
 /* Frames of one part of the file, in its order. */
 typedef struct
 {
-  ScannedFrame
-      *items; /* [n], growing (util/large.h): it is given back before the stacks are folded */
+  /* [n], growing (util/large.h): it is given back before the stacks are folded */
+  ScannedFrame *items;
   size_t n;
   size_t capacity;
   uint64_t n_of_type[STORE_N_FRAME_TYPES];
@@ -48,7 +48,8 @@ typedef struct
   size_t n_frames; /* of all parts */
 } ScannedParts;
 
-/* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in disjoint parts. */
+/* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in
+ * disjoint parts. */
 bool sysprof_scan_parts (const Builder *builder, ScannedParts *parts);
 /* Stable, by time. If canceled, the order is undefined, and some may be missing. */
 void sysprof_scanned_frames_sort (ScannedFrame *items, size_t n, const Progress *progress);

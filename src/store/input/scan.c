@@ -2,8 +2,8 @@
 
 /* Finds the frames of a capture and brings them into the order of time.
  *
- * walk.c finds them in parts, each part is sorted by a thread of its own (order.c), and the parts are merged into the
- * columns of frames, samples and allocations. */
+ * walk.c finds them in parts, each part is sorted by a thread of its own (order.c), and the
+ * parts are merged into the columns of frames, samples and allocations. */
 
 #include "store/input/scan-parts.h"
 
@@ -117,7 +117,8 @@ add_frame (Builder *self, const ScannedFrame *found)
     add_event (&store->traces, self->trace_digests, found);
 }
 
-/* Merges the sorted parts: from the one with the earliest frame, all until another has an earlier one. */
+/* Merges the sorted parts: from the one with the earliest frame, all until another has an
+ * earlier one. */
 static void
 fill_columns (Builder *self, const ScannedParts *parts)
 {
@@ -185,7 +186,8 @@ compare_longer_first (const void *a, const void *b, void *data)
   return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
-/* Among marks of one time, longer first: they take each other's places, other frames keep theirs. */
+/* Among marks of one time, longer first: they take each other's places, other frames keep
+ * theirs. */
 static void
 order_marks (const Builder *self, const FrameNo *number, uint32_t n, GArray *marks)
 {

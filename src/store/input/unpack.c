@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compressed captures: recognized by their first bytes, unpacked whole. A compressed file that was cut
- * gives what it had, as a cut capture would. */
+/* Compressed captures: recognized by their first bytes, unpacked whole. A compressed file that
+ * was cut gives what it had, as a cut capture would. */
 
-#include "store/input/file-bytes.h"
+#include "store/file-bytes.h"
 
 #include "util/util.h"
 
@@ -14,8 +14,9 @@
 #include <zstd.h>
 
 #define OUTPUT_STEP ((size_t) 1 << 20) /* bytes between two checks for cancellation */
-/* A capture gets some 20 times as small, one of counters alone 100 times; zeros 30,000 times. A file that claims to be so much larger
- * would take memory from others before anything shows that it holds nothing. */
+/* A capture gets some 20 times as small, one of counters alone 100 times; zeros 30,000 times. A
+ * file that claims to be so much larger would take memory from others before anything shows
+ * that it holds nothing. */
 #define MOST_RATIO      200
 #define ALWAYS_UNPACKED ((size_t) 256 << 20)   /* bytes: whatever the ratio */
 #define LZMA_MOST_DICT  ((uint64_t) 512 << 20) /* bytes that the decoder may take for itself */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A treap: a search tree by start that is a heap by random priorities, and so is balanced whatever
- * order a file brings its mappings in. */
+/* A treap: a search tree by start that is a heap by random priorities, and so is balanced
+ * whatever order a file brings its mappings in. */
 
 #include "store/stacks/address-space.h"
 
@@ -63,7 +63,8 @@ own (Regions *self, const AddressSpace *space, uint32_t node)
   return add_region (self, &copy);
 }
 
-/* Regions that start before `at` go left, others right. All nodes along the cut are owned then. */
+/* Regions that start before `at` go left, others right. All nodes along the cut are owned
+ * then. */
 static void
 split (Regions *self,
        const AddressSpace *space,
@@ -120,7 +121,8 @@ merge (Regions *self, const AddressSpace *space, uint32_t left, uint32_t right)
   return right;
 }
 
-/* What the last region of `tree` (fresh from split(), so owned) has behind `at` is cut off; the part behind `end` comes back. */
+/* What the last region of `tree` (fresh from split(), so owned) has behind `at` is cut off; the
+ * part behind `end` comes back. */
 static uint32_t
 cut_tail (Regions *self, const AddressSpace *space, uint32_t tree, uint64_t at, uint64_t end)
 {

@@ -2,9 +2,10 @@
 
 /* What a process has mapped where, while the capture goes by in order of time.
  *
- * A balanced tree of regions that never overlap. A later mapping cuts what it covers out of earlier ones.
- * A forked process shares its parent's tree: a node is changed in place by the space that made it and
- * copied by any other, so a fork costs nothing and a change O(log n). *Owned* by the loading thread. */
+ * A balanced tree of regions that never overlap. A later mapping cuts what it covers out of
+ * earlier ones. A forked process shares its parent's tree: a node is changed in place by the
+ * space that made it and copied by any other, so a fork costs nothing and a change O(log n).
+ * *Owned* by the loading thread. */
 
 #pragma once
 

@@ -329,8 +329,8 @@ sysprof_addresses_intern (Addresses *self,
     }
   else if (!is_checked)
     {
-      /* Mappings have changed. If the address means another place in a file, or other code now, it gets a row of its
-       * own from here on. */
+      /* Mappings have changed. If the address means another place in a file, or other code now,
+       * it gets a row of its own from here on. */
       if (!is_same_place (self->store, id, mapping) || !is_same_code (self->store, id, code))
         slot->id = id = new_row (self, owner, kind, address, mapping, code);
       slot->checked_at = version;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gives each distinct address its row in Store.addresses. *Owned* by one thread, as is the store. */
+/* Gives each distinct address its row in Store.addresses. *Owned* by one thread, as is the
+ * store. */
 
 #pragma once
 
@@ -10,8 +11,8 @@
 typedef struct
 {
   uint64_t address;
-  uint32_t
-      checked_at : 31; /* version of the process's mappings when the row was last found right */
+  /* version of the process's mappings when the row was last found right */
+  uint32_t checked_at : 31;
   uint32_t is_mapped : 1; /* what the row says, which is farther away */
   AddressId id;           /* 0 = free */
 } AddressSlot;
@@ -28,11 +29,11 @@ typedef struct
 {
   Store *store;
   Mappings *mappings;
-  uint32_t
-      capacity; /* of the rows, which are growing arrays (util/large.h) until they are finished */
+  /* of the rows, which are growing arrays (util/large.h) until they are finished */
+  uint32_t capacity;
   AddressSet *of_process; /* [processes.n] user code */
-  AddressSet
-      of_all[ADDRESS_UNMAPPED + 1]; /* by kind, where an address is the same in all processes */
+  /* by kind, where an address is the same in all processes */
+  AddressSet of_all[ADDRESS_UNMAPPED + 1];
   AddressSet *of_guests; /* [N_GUEST_KINDS * processes.n] NULL until there are some */
   AddressId unmapped;    /* 0 = none yet */
   uint64_t key;
@@ -50,8 +51,9 @@ void sysprof_addresses_drop_rows (Addresses *self);
 /* Prefetches the slot of an address of user code. */
 void sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address);
 
-/* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a caller where nothing is
- * mapped, though it is known what the process has mapped, is the row of ADDRESS_UNMAPPED. */
+/* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a
+ * caller where nothing is mapped, though it is known what the process has mapped, is the row of
+ * ADDRESS_UNMAPPED. */
 AddressId sysprof_addresses_intern (Addresses *self,
                                     ProcessId process,
                                     AddressKind kind,

@@ -54,7 +54,8 @@ void sysprof_caller_prefix_cache_digest (const CallerPrefixCache *self,
                                          uint32_t version,
                                          AddressKind context);
 
-/* The node of the longest that is known and longer than `n_least`, and how many words it has; 0 if none is. */
+/* The node of the longest that is known and longer than `n_least`, and how many words it has; 0
+ * if none is. */
 StackId sysprof_caller_prefix_cache_find (const CallerPrefixCache *self,
                                           const CallersDigests *digests,
                                           uint32_t n_least,

@@ -166,8 +166,9 @@ insert_callees (const Insertion *self)
   return addresses;
 }
 
-/* What is innermost keeps the number that leads to the old one; its function is what it called. One column after the other, so that
- * no two of them are there twice. FALSE where a stack would be too deep. */
+/* What is innermost keeps the number that leads to the old one; its function is what it called.
+ * One column after the other, so that no two of them are there twice. FALSE where a stack would
+ * be too deep. */
 static bool
 insert_stacks (const Insertion *self)
 {

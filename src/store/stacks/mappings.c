@@ -16,7 +16,8 @@ is_lower_hex (Text text)
   return true;
 }
 
-/* Behind the path's NUL: '@', lower-case hex, NUL. Padding may hold rubbish, so nothing else counts. */
+/* Behind the path's NUL: '@', lower-case hex, NUL. Padding may hold rubbish, so nothing else
+ * counts. */
 static StringId
 read_build_id (Store *store, const Frame *frame, Text path)
 {
@@ -138,8 +139,8 @@ is_same (uint64_t left, uint64_t right)
   return left == right || left == 0 || right == 0;
 }
 
-/* The list of running processes comes from /proc, later mappings from the kernel's events, and the two
- * overlap: the first knows the inode, the second perhaps the build id. */
+/* The list of running processes comes from /proc, later mappings from the kernel's events, and
+ * the two overlap: the first knows the inode, the second perhaps the build id. */
 static bool
 absorb_repetition (Mappings *self, MappingId id, const Mapping *mapping)
 {
@@ -197,7 +198,8 @@ sysprof_mappings_exit (Mappings *self, ProcessId process)
   self->has_exited[process] = true;
 }
 
-/* From the last mapping back to now, so that the earliest of those that overlap stays on top. */
+/* From the last mapping back to now, so that the earliest of those that overlap stays on
+ * top. */
 static void
 look_ahead (Mappings *self, ProcessId process)
 {
@@ -220,7 +222,8 @@ sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
 
   if (region == NULL && !self->is_complete[process])
     {
-      /* Sampling begins before the running processes are read, and some samples come in between. */
+      /* Sampling begins before the running processes are read, and some samples come in
+       * between. */
       if (self->later[process].owner == 0 && self->last[process] > self->n_seen)
         look_ahead (self, process);
       region = sysprof_address_space_find (&self->later[process], &self->regions, address);

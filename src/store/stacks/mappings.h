@@ -16,13 +16,14 @@ typedef struct
   AddressSpace *now;   /* [processes.n] */
   AddressSpace *later; /* [processes.n] made for the processes that need it */
   bool *has_exited;    /* [processes.n] */
-  bool *
-      is_complete; /* [processes.n] forked while recording: the kernel told of all it mapped, in time */
+  /* [processes.n] forked while recording: the kernel told of all it mapped, in time */
+  bool *is_complete;
   MappingId *before;  /* [n_mappings] the process's mapping before this one in time */
   MappingId *last;    /* [processes.n] */
   MappingId *same_as; /* [n_mappings] for one that repeats another: which; else itself */
-  AddressSpace *
-      code; /* [processes.n] of generated code, whose Region.mapping is a JitCodeId; NULL = there is none */
+  /* [processes.n] of generated code, whose Region.mapping is a JitCodeId; NULL = there is
+   * none */
+  AddressSpace *code;
   AddressSpace *later_code; /* [processes.n] */
   JitCodeId *next_code;     /* [processes.n] the first that is from after now; 0 = no more */
   int64_t time;             /* now, of the process that was looked at last */
@@ -41,7 +42,8 @@ void sysprof_mappings_advance (Mappings *self);
 void sysprof_mappings_fork (Mappings *self, ProcessId parent, ProcessId child);
 void sysprof_mappings_exit (Mappings *self, ProcessId process);
 
-/* What `process` has at `address` now; if nothing, what it maps there first from now on; 0 if never. */
+/* What `process` has at `address` now; if nothing, what it maps there first from now on; 0 if
+ * never. */
 MappingId sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address);
 
 /* Is it known what the process has mapped, now or later? */

@@ -141,7 +141,8 @@ find_child (const StackFold *self,
   return (*slot)->id;
 }
 
-/* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the innermost. */
+/* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the
+ * innermost. */
 static StackId
 intern_path (StackFold *self, NodeSet *set, StackId node, uint32_t n)
 {
@@ -202,8 +203,9 @@ last_context (const StackWords *words)
   return ADDRESS_USER;
 }
 
-/* How many of the outermost words mean the same as in the stack before: equal, in the same context, and callers in
- * both. The first of a context is none. 0 if their node is not known any more. */
+/* How many of the outermost words mean the same as in the stack before: equal, in the same
+ * context, and callers in both. The first of a context is none. 0 if their node is not known
+ * any more. */
 static uint32_t
 count_shared (const Recent *recent,
               const StackWords *words,
@@ -235,7 +237,8 @@ count_shared (const Recent *recent,
   return before->n - shared < recent->n_found ? shared : 0;
 }
 
-/* Recorders with 32 bits have no room for the mark where it belongs; code may lie there, too, but has no such name. */
+/* Recorders with 32 bits have no room for the mark where it belongs; code may lie there, too,
+ * but has no such name. */
 static bool
 is_synthetic (const Store *store, uint64_t address)
 {
@@ -244,7 +247,8 @@ is_synthetic (const Store *store, uint64_t address)
           sysprof_store_find_jit_name (store, address) != NULL);
 }
 
-/* Fills `chain` with the addresses of the `n` innermost words, and `place`. Returns how many addresses there are. */
+/* Fills `chain` with the addresses of the `n` innermost words, and `place`. Returns how many
+ * addresses there are. */
 static uint32_t
 intern_addresses (StackFold *self,
                   const StackLayout *layout,

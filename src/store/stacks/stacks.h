@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folds stacks into a tree. *Owned* by one thread: each folds the stacks of processes of its own into a tree of its
- * own, and fold.c puts the trees together. */
+/* Folds stacks into a tree. *Owned* by one thread: each folds the stacks of processes of its
+ * own into a tree of its own, and fold.c puts the trees together. */
 
 #pragma once
 
@@ -29,8 +29,9 @@ typedef struct
   AddressKind context; /* in which its outermost address ran */
 } Recent;
 
-/* A node, whole in itself, so that a look-up touches one line of the cache. Only those are in a table that do not lie
- * right behind their parent: of the nodes of a new stack, which are made in turn, the outermost one. */
+/* A node, whole in itself, so that a look-up touches one line of the cache. Only those are in a
+ * table that do not lie right behind their parent: of the nodes of a new stack, which are made
+ * in turn, the outermost one. */
 typedef struct
 {
   StackId parent;
@@ -38,8 +39,8 @@ typedef struct
   StackId id; /* 0 = free */
 } NodeSlot;
 
-/* The nodes of one process, by parent and address: few processes run at a time, and the sets of those stay in the
- * cache. */
+/* The nodes of one process, by parent and address: few processes run at a time, and the sets of
+ * those stay in the cache. */
 typedef struct
 {
   NodeSlot *slots;  /* [n_slots] NULL as long as it is empty */
@@ -50,8 +51,8 @@ typedef struct
 typedef struct
 {
   const Builder *builder;
-  Store
-      own; /* the store as it was before, but with stacks, addresses and mappings of this thread */
+  /* the store as it was before, but with stacks, addresses and mappings of this thread */
+  Store own;
   Store *store; /* &own */
   Mappings mappings;
   Addresses addresses;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Starts, talks to and ends sandboxed children. A child must not call anything that is unsafe
- * after fork(). */
+/* Starts and ends children. A child must not call anything that is unsafe after fork(). */
 
 #include "util/children/confined-child.h"
 
+#include "util/children/child-service.h"
+#include "util/children/envelope.h"
 #include "util/children/prepared-children.h"
 #include "util/slice.h"
 
@@ -30,108 +31,12 @@
 #define LEAVE_MSEC         2000    /* until the parent stops waiting for a killed child */
 #define LEAVE_STOPPED_MSEC 50      /* the same, if the caller must not wait any more */
 #define NAP_NSEC           1000000 /* between two checks */
-#define MOST_LEFT          16
 
 #define MOST_PREPARED 8
-
-/* A reply that arrived in time may be read after the deadline, because this process may have
- * been stopped or preempted: at most this many pieces. */
-#define MOST_LATE 64
 
 #define NSEC_PER_SEC 1000000000
 
 /* --- the child --- */
-
-bool
-sysprof_confined_child_read (int socket, void *into, size_t size)
-{
-  uint8_t *at = into;
-
-  while (size > 0)
-    {
-      ssize_t n = read (socket, at, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-/* Space for one descriptor. */
-typedef union
-{
-  struct cmsghdr header;
-  char bytes[CMSG_SPACE (sizeof (int))];
-} Control;
-
-static bool
-receive_message (int socket, void *into, size_t size, int *fd, int flags)
-{
-  Control control;
-  struct iovec part = { into, size };
-  struct msghdr message = {
-    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
-  };
-  struct cmsghdr *header;
-  ssize_t n;
-
-  do
-    n = recvmsg (socket, &message, flags | MSG_CMSG_CLOEXEC);
-  while (n < 0 && errno == EINTR);
-  if (n < 0 || (size_t) n != size)
-    return false;
-
-  *fd = -1;
-  header = CMSG_FIRSTHDR (&message);
-  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-    memcpy (fd, CMSG_DATA (header), sizeof *fd);
-  return true;
-}
-
-static bool
-send_message (int socket, const void *bytes, size_t size, int fd)
-{
-  Control control = { 0 };
-  struct iovec part = { (void *) bytes, size };
-  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-  ssize_t n;
-
-  if (fd >= 0)
-    {
-      control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN (sizeof (int)),
-                                         .cmsg_level = SOL_SOCKET,
-                                         .cmsg_type = SCM_RIGHTS };
-      memcpy (CMSG_DATA (&control.header), &fd, sizeof fd);
-      message.msg_control = &control;
-      message.msg_controllen = sizeof control;
-    }
-
-  /* The other side has read all earlier messages, so the buffer has space. */
-  n = sendmsg (socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  return n >= 0 && (size_t) n == size;
-}
-
-bool
-sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd)
-{
-  return receive_message (socket, request, size, fd, MSG_WAITALL);
-}
-
-bool
-sysprof_confined_child_look_at_request (int socket, void *request, size_t size, int *fd)
-{
-  return receive_message (socket, request, size, fd, MSG_PEEK);
-}
-
-bool
-sysprof_confined_child_send_answer (int socket, const void *answer, size_t size, int fd)
-{
-  return send_message (socket, answer, size, fd);
-}
 
 static int
 compare_bytes (const void *a, const void *b)
@@ -168,12 +73,11 @@ go_before_others (void)
   close (fd);
 }
 
-/* What a child should do. The child is a copy of this process, so function pointers are valid
- * in it. */
+/* What a child should do. The child is a copy of this process, so pointers to constants and
+ * functions are valid in it. */
 typedef struct
 {
-  ConfinedChildServe serve;
-  bool is_urgent;
+  const ChildService *service;
   bool keeps_rights;
 } Errand;
 
@@ -193,13 +97,13 @@ leave_parent (int socket)
 _Noreturn static void
 run (const Errand *errand)
 {
-  if (errand->is_urgent)
+  if (errand->service->is_urgent)
     go_before_others ();
   warm_up ();
   if (!errand->keeps_rights && !sysprof_confine ())
     _exit (1);
 
-  errand->serve (0);
+  sysprof_child_serve (0, errand->service);
   _exit (0);
 }
 
@@ -208,22 +112,27 @@ wait_for_errand (void)
 {
   Errand errand;
 
-  if (!sysprof_confined_child_read (0, &errand, sizeof errand))
+  if (!sysprof_message_receive (0, &errand, sizeof errand, NULL, MSG_WAITALL))
     _exit (0); /* the parent has not used this child */
   run (&errand);
 }
 
 /* --- the parent --- */
 
+typedef struct
+{
+  pid_t pid;      /* 0 = free */
+  bool is_killed; /* it is only in the list until it is reaped */
+} ListedChild;
+
 /* Guarded* by `lock`: several threads start and end children, and another one reads their CPU
  * time. */
 static struct
 {
   pthread_mutex_t lock;
-  pid_t *running; /* 0 = it has ended */
-  size_t n_running;
+  ListedChild *list; /* [n] */
+  size_t n;
   int64_t ended_nsec;
-  pid_t left[MOST_LEFT]; /* killed, but not reaped yet; 0 = free */
 } children = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* 0 if the child has ended. */
@@ -238,31 +147,50 @@ cpu_time_of (pid_t pid)
   return (int64_t) used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-/* Replaces child `was` in the list by `now`. 0 and a child: it has started. A child and 0: it
- * is about to be reaped. */
-static void
-account_for (pid_t was, pid_t now)
+/* Called with the lock. NULL = there is none, or no memory for another one. */
+static ListedChild *
+find_listed (pid_t pid)
 {
-  size_t at = 0;
+  ListedChild *more;
+
+  for (size_t i = 0; i < children.n; i++)
+    if (children.list[i].pid == pid)
+      return &children.list[i];
+  if (pid != 0)
+    return NULL;
+
+  more = realloc (children.list, (children.n + 1) * sizeof *more);
+  if (more == NULL)
+    return NULL;
+  children.list = more;
+  more[children.n] = (ListedChild){ 0 };
+  return &more[children.n++];
+}
+
+static void
+list_child (pid_t pid, bool is_killed)
+{
+  ListedChild *listed;
 
   pthread_mutex_lock (&children.lock);
-  while (at < children.n_running && children.running[at] != was)
-    at++;
-  if (at == children.n_running && was == 0)
-    {
-      pid_t *more = realloc (children.running, (at + 1) * sizeof *more);
+  listed = find_listed (0);
+  if (listed != NULL)
+    *listed = (ListedChild){ pid, is_killed };
+  pthread_mutex_unlock (&children.lock);
+}
 
-      if (more != NULL)
-        {
-          children.running = more;
-          children.n_running++;
-        }
-    }
-  if (at < children.n_running)
+/* Before the child is reaped. */
+static void
+unlist_child (pid_t pid)
+{
+  ListedChild *listed;
+
+  pthread_mutex_lock (&children.lock);
+  listed = find_listed (pid);
+  if (listed != NULL)
     {
-      children.running[at] = now;
-      if (was != 0)
-        children.ended_nsec += cpu_time_of (was);
+      children.ended_nsec += cpu_time_of (pid);
+      listed->pid = 0;
     }
   pthread_mutex_unlock (&children.lock);
 }
@@ -274,32 +202,40 @@ sysprof_confined_children_cpu_time (void)
 
   pthread_mutex_lock (&children.lock);
   nsec = children.ended_nsec;
-  for (size_t i = 0; i < children.n_running; i++)
-    if (children.running[i] != 0)
-      nsec += cpu_time_of (children.running[i]);
+  for (size_t i = 0; i < children.n; i++)
+    if (children.list[i].pid != 0 && !children.list[i].is_killed)
+      nsec += cpu_time_of (children.list[i].pid);
   pthread_mutex_unlock (&children.lock);
   return nsec;
 }
 
-/* Reaps killed children that have ended since, and adds `pid` to them; 0 = none. If the list is
- * full, `pid` stays a zombie. */
+/* Reaps killed children that have ended since. */
 static void
-wait_for_those_left (pid_t pid)
+reap_killed (void)
 {
   pthread_mutex_lock (&children.lock);
-  for (size_t i = 0; i < MOST_LEFT; i++)
+  for (size_t i = 0; i < children.n; i++)
     {
-      pid_t *left = &children.left[i];
+      ListedChild *listed = &children.list[i];
 
-      if (*left != 0 && waitpid (*left, NULL, WNOHANG) != 0)
-        *left = 0;
-      if (*left == 0)
-        {
-          *left = pid;
-          pid = 0;
-        }
+      if (listed->pid != 0 && listed->is_killed && waitpid (listed->pid, NULL, WNOHANG) != 0)
+        listed->pid = 0;
     }
   pthread_mutex_unlock (&children.lock);
+}
+
+bool
+sysprof_confined_child_is_left (pid_t pid)
+{
+  const ListedChild *listed;
+  bool is_left;
+
+  reap_killed ();
+  pthread_mutex_lock (&children.lock);
+  listed = pid != 0 ? find_listed (pid) : NULL;
+  is_left = listed != NULL && listed->is_killed;
+  pthread_mutex_unlock (&children.lock);
+  return is_left;
 }
 
 /* Forks a child, which waits for an errand if `errand` is NULL. 0 with errno; `socket` is then
@@ -342,8 +278,9 @@ now_msec (void)
   return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A child that reads from a file system that does not answer cannot end before that answers. It
- * is left alone, and reaped when the next child is started. */
+/* Waits for a killed child. A child that reads from a file system that does not answer cannot
+ * end before that answers. It is left alone, and reaped when another child is started or
+ * ended. */
 static void
 wait_for_end (pid_t pid, int64_t patience_msec)
 {
@@ -360,7 +297,7 @@ wait_for_end (pid_t pid, int64_t patience_msec)
         break;
       (void) nanosleep (&nap, NULL);
     }
-  wait_for_those_left (pid);
+  list_child (pid, true);
 }
 
 /* Owned* by their thread: a sandboxed child ends with the thread that forked it. */
@@ -374,8 +311,7 @@ forget_siblings (void)
 {
   n_prepared = 0;
   pthread_mutex_init (&children.lock, NULL);
-  children.n_running = 0;
-  memset (children.left, 0, sizeof children.left);
+  children.n = 0;
 }
 
 void
@@ -445,22 +381,19 @@ take_prepared (const Errand *errand, int *socket)
 }
 
 bool
-sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
+sysprof_confined_child_start (ConfinedChild *self, const ChildService *service)
 {
-  Errand errand = { .serve = serve,
-                    .is_urgent = self->is_urgent,
-                    .keeps_rights = self->keeps_rights };
+  Errand errand = { .service = service,
+                    .keeps_rights = self->keeps_rights || service->keeps_rights };
 
-  wait_for_those_left (0);
+  reap_killed ();
   self->pid = take_prepared (&errand, &self->socket);
   if (self->pid == 0)
     self->pid = fork_child (&errand, &self->socket);
   if (self->pid == 0)
-    {
-      sysprof_confined_child_end (self);
-      return false;
-    }
-  account_for (0, self->pid);
+    return false;
+  self->service = service;
+  list_child (self->pid, false);
   return true;
 }
 
@@ -472,20 +405,32 @@ sysprof_confined_child_is_stopped (const ConfinedChild *self)
   return self->has_stop_fd && poll (&stop, 1, 0) > 0 && (stop.revents & POLLIN) != 0;
 }
 
-void
-sysprof_confined_child_end (ConfinedChild *self)
+static void
+end_within (ConfinedChild *self, int64_t patience_msec)
 {
   if (self->socket >= 0)
     (void) close (self->socket); /* no data is in transit that matters */
   if (self->pid > 0)
     {
       (void) kill (self->pid, SIGKILL); /* it may have ended already */
-      account_for (self->pid, 0);
-      wait_for_end (self->pid,
-                    sysprof_confined_child_is_stopped (self) ? LEAVE_STOPPED_MSEC : LEAVE_MSEC);
+      unlist_child (self->pid);
+      wait_for_end (self->pid, patience_msec);
     }
+  self->pid = 0;
+  self->socket = -1;
+}
 
-  *self = (ConfinedChild) CONFINED_CHILD_INIT;
+void
+sysprof_confined_child_end (ConfinedChild *self)
+{
+  reap_killed ();
+  end_within (self, sysprof_confined_child_is_stopped (self) ? LEAVE_STOPPED_MSEC : LEAVE_MSEC);
+}
+
+void
+sysprof_confined_child_give_up (ConfinedChild *self)
+{
+  end_within (self, 0);
 }
 
 bool
@@ -496,109 +441,8 @@ sysprof_confined_child_is_waiting (const ConfinedChild *self)
   return self->pid != 0 && poll (&readable, 1, 0) == 0;
 }
 
-pid_t
-sysprof_confined_child_give_up (ConfinedChild *self)
-{
-  pid_t pid = self->pid;
-
-  (void) close (self->socket);
-  (void) kill (pid, SIGKILL);
-  account_for (pid, 0);
-  *self = (ConfinedChild) CONFINED_CHILD_INIT;
-  return pid;
-}
-
 int64_t
 sysprof_confined_child_deadline (int64_t patience_msec)
 {
   return now_msec () + patience_msec;
-}
-
-static bool
-wait_for_child (const ConfinedChild *self, short events, int64_t deadline_msec)
-{
-  struct pollfd fds[] = { { .fd = self->socket, .events = events },
-                          { .fd = self->has_stop_fd ? self->stop_fd : -1, .events = POLLIN } };
-
-  for (;;)
-    {
-      int64_t left = deadline_msec - now_msec ();
-      int n = left <= 0 && events != POLLIN ? 0 : poll (fds, 2, (int) (left > 0 ? left : 0));
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      return n > 0 && fds[1].revents == 0;
-    }
-}
-
-bool
-sysprof_confined_child_receive (const ConfinedChild *self,
-                                int64_t deadline_msec,
-                                void *into,
-                                size_t size)
-{
-  uint8_t *at = into;
-  unsigned n_late = 0;
-
-  while (size > 0)
-    {
-      ssize_t n;
-
-      if (!wait_for_child (self, POLLIN, deadline_msec) ||
-          (now_msec () > deadline_msec && ++n_late > MOST_LATE))
-        return false;
-      n = recv (self->socket, at, size, MSG_DONTWAIT);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-bool
-sysprof_confined_child_receive_answer (const ConfinedChild *self,
-                                       int64_t deadline_msec,
-                                       void *into,
-                                       size_t size,
-                                       int *fd)
-{
-  return wait_for_child (self, POLLIN, deadline_msec) &&
-         receive_message (self->socket, into, size, fd, MSG_DONTWAIT);
-}
-
-bool
-sysprof_confined_child_send_request (const ConfinedChild *self,
-                                     const void *request,
-                                     size_t size,
-                                     int fd)
-{
-  return send_message (self->socket, request, size, fd);
-}
-
-bool
-sysprof_confined_child_send (const ConfinedChild *self,
-                             int64_t deadline_msec,
-                             const void *bytes,
-                             size_t size)
-{
-  const uint8_t *at = bytes;
-
-  while (size > 0)
-    {
-      ssize_t n;
-
-      if (!wait_for_child (self, POLLOUT, deadline_msec))
-        return false;
-      n = send (self->socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
 }

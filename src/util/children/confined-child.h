@@ -17,13 +17,15 @@
  * permanently. Returns FALSE if the kernel refuses; then no untrusted file may be parsed. */
 bool sysprof_confine (void);
 
+typedef struct ChildService ChildService; /* util/children/child-service.h */
+
 /* *Owned* by one thread. */
 typedef struct
 {
   pid_t pid; /* 0 = not running */
   int socket;
-  bool is_urgent; /* set before it is started: gets a higher priority, if that is permitted */
-  bool keeps_rights; /* set before it is started: no sandbox */
+  const ChildService *service; /* of the running child */
+  bool keeps_rights;           /* set before it is started: no sandbox, whatever the service */
   bool has_stop_fd;
   int stop_fd; /* borrowed: once it is readable, all waiting ends */
   /* borrowed: work for files is charged to it; NULL = the files are trusted */
@@ -35,13 +37,20 @@ typedef struct
     .socket = -1            \
   }
 
-/* Runs in the child, in the sandbox and with only one descriptor, `socket`. When it returns,
- * the child exits. */
-typedef void (*ConfinedChildServe) (int socket);
+/* Forks a child that runs the service in the sandbox, with only one descriptor. It exits when
+ * the parent closes the socket. The functions of the service must be plain C that is safe after
+ * fork(). FALSE with errno. */
+bool sysprof_confined_child_start (ConfinedChild *self, const ChildService *service);
 
-/* Forks, so `serve` must be plain C that is safe after fork(). FALSE with errno. */
-bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve);
+/* All children are ended in the same way: the child is killed, and reaped if it ends within two
+ * seconds, or 50 ms if the stop_fd is readable. A child that blocks in the kernel is reaped
+ * when a later child is started or ended. Settings keep their values. */
 void sysprof_confined_child_end (ConfinedChild *self);
+/* The same without waiting. */
+void sysprof_confined_child_give_up (ConfinedChild *self);
+/* Whether a child that was ended still runs. */
+bool sysprof_confined_child_is_left (pid_t pid);
+
 /* Forks up to `n` children in advance, which this thread starts later. A process that is about
  * to allocate much memory forks them while it is small, because copying its page tables later
  * would take time. The same thread ends those that were not used. */
@@ -52,42 +61,9 @@ bool sysprof_confined_child_is_stopped (const ConfinedChild *self);
 /* Whether the child is ready for a request: it has not exited, and has sent nothing without a
  * request. */
 bool sysprof_confined_child_is_waiting (const ConfinedChild *self);
-/* Kills the child without waiting. Returns its PID, for which the caller must call
- * waitpid(). */
-pid_t sysprof_confined_child_give_up (ConfinedChild *self);
 /* CPU time (ns) of all such children of this process, including those that have ended. Any
  * thread. */
 int64_t sysprof_confined_children_cpu_time (void);
 
-/* The parent's side. All return FALSE if the child has exited; receiving also at the deadline.
- * `fd` is borrowed, -1 = none. A file that the child parsed may have taken control of the
- * child, so its answers must be checked like the file itself. */
-bool sysprof_confined_child_send_request (const ConfinedChild *self,
-                                          const void *request,
-                                          size_t size,
-                                          int fd);
-bool sysprof_confined_child_send (const ConfinedChild *self,
-                                  int64_t deadline_msec,
-                                  const void *bytes,
-                                  size_t size);
+/* The time `patience_msec` from now, in ms of the monotonic clock. */
 int64_t sysprof_confined_child_deadline (int64_t patience_msec);
-bool sysprof_confined_child_receive (const ConfinedChild *self,
-                                     int64_t deadline_msec,
-                                     void *into,
-                                     size_t size);
-
-/* Receives a complete answer that was sent at once, and its descriptor, which is the caller's;
- * -1 = none. */
-bool sysprof_confined_child_receive_answer (const ConfinedChild *self,
-                                            int64_t deadline_msec,
-                                            void *into,
-                                            size_t size,
-                                            int *fd);
-
-/* The child's side; it writes with sysprof_write_all(). The caller owns `fd`; -1 = none. */
-bool sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd);
-/* The same, without removing the request from the socket. */
-bool sysprof_confined_child_look_at_request (int socket, void *request, size_t size, int *fd);
-bool sysprof_confined_child_read (int socket, void *into, size_t size);
-/* Sends an answer at once, with the borrowed descriptor `fd`. */
-bool sysprof_confined_child_send_answer (int socket, const void *answer, size_t size, int fd);

@@ -5,12 +5,13 @@
  * forever and cannot even be killed. A child that blocks can be left behind.
  *
  * close() may also wait for a server. So the descriptor never enters this process. Instead, the
- * child returns an envelope: a socket with the descriptor in its queue, for the child that will
- * read the file. A socket can always be closed. Plain C. */
+ * child returns an envelope (util/children/envelope.h), for the child that will read the file.
+ * Plain C. */
 
 #pragma once
 
-#include "util/children/confined-child.h"
+#include "util/children/child-service.h"
+#include "util/children/envelope.h"
 
 #include <sys/stat.h>
 
@@ -31,7 +32,7 @@ typedef struct
   ConfinedChild child;
   bool has_stop_fd;
   int stop_fd; /* borrowed: once it is readable, no more files are opened */
-  /* [introduction_size], borrowed: sent to each new child before its first request; NULL =
+  /* [introduction_size], borrowed: payload of the first request to each new child; NULL =
    * none */
   const void *introduction;
   size_t introduction_size;
@@ -39,22 +40,25 @@ typedef struct
   OpenerShunned shunned[OPENER_MOST_SHUNNED];
 } Opener;
 
-#define OPENER_INIT                                                   \
-  {                                                                   \
-    .child = {.socket = -1, .is_urgent = true, .keeps_rights = true } \
+#define OPENER_INIT              \
+  {                              \
+    .child = CONFINED_CHILD_INIT \
   }
 
-/* In the child: opens the file that `request` describes and fills in `info`. `given` (borrowed)
- * came with the request. -1 with errno, or OPENER_NOTHING: the result is only `info`. */
+/* All services of openers have these settings in common. The reply is the fstat() result, and the
+ * envelope; its status is errno, 0 = success. One file may take about a thousand times the
+ * usual duration. */
+#define OPENER_SERVICE                                                                       \
+  .timeout_msec = 2000, .keeps_rights = true, .is_urgent = true, .returns_descriptor = true, \
+  .last_status = INT32_MAX, .reply_size = sizeof (struct stat)
+
+/* ChildService.open returns a descriptor and fills in `info`; -1 with errno, or OPENER_NOTHING:
+ * the result is only `info`. */
 #define OPENER_NOTHING (-2)
-typedef int (*OpenerFunc) (const void *request, int given, struct stat *info);
 
-/* Serves requests; a ConfinedChildServe calls it with memory for one request of `size`
- * bytes. */
-void sysprof_opener_serve (int socket, void *request, size_t size, OpenerFunc func);
-
-/* Starts the child if it is not running. Optional: the first request starts it, too. */
-bool sysprof_opener_start (Opener *self, ConfinedChildServe serve);
+/* Starts the child if it is not running. Optional: the first request starts it, too. An opener
+ * with an introduction must not use it. */
+bool sysprof_opener_start (Opener *self, const ChildService *service);
 
 /* Returns an envelope, which is the caller's. -1 with errno: 0 if the result is only `info`;
  * ETIMEDOUT if there was no answer within two seconds, or recently; ECANCELED if the stop_fd is
@@ -62,19 +66,10 @@ bool sysprof_opener_start (Opener *self, ConfinedChildServe serve);
  * same location fail at once, for a pause that grows. `given` (borrowed, -1 = none) is sent
  * with the request. */
 int sysprof_opener_ask (Opener *self,
-                        ConfinedChildServe serve,
+                        const ChildService *service,
                         uint64_t location,
                         const void *request,
-                        size_t size,
                         int given,
                         struct stat *info);
 
 void sysprof_opener_clear (Opener *self);
-
-/* --- envelopes --- */
-
-/* Makes an envelope with a duplicate of the borrowed `fd`. -1 with errno. */
-int sysprof_envelope_seal (int fd);
-/* Returns a duplicate of the descriptor in a borrowed envelope, which keeps its own. -1 =
- * none. */
-int sysprof_envelope_open (int envelope);

@@ -24,8 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MOST_GROUPS 65536 /* the kernel's limit */
-#define COPY_CHUNK  0x4000
+#define COPY_CHUNK 0x4000
 
 typedef enum
 {
@@ -86,29 +85,17 @@ become (const ProcessUser *user)
          prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && drop_capabilities ();
 }
 
-/* Receives the user, which the parent sends first. FALSE: the parent has closed the socket. */
+/* The parent sends the user with the first request. */
 static bool
-read_user (int socket, int *error)
+become_user (const ChildRequest *request)
 {
-  ProcessUser head;
-  ProcessUser *user;
-  size_t size;
+  static int error;
 
-  if (!sysprof_confined_child_read (socket, &head, sizeof head) || head.n_groups > MOST_GROUPS)
-    return false;
-  size = head.n_groups * sizeof *head.groups;
-  user = malloc (sizeof *user + size);
-  if (user == NULL)
-    return false;
-  *user = head;
-  if (!sysprof_confined_child_read (socket, user->groups, size))
-    return false;
-  *error = become (user) ? 0 : errno;
-  free (user);
-  return true;
+  if (request->payload_size > 0)
+    error = become (request->payload) ? 0 : errno;
+  errno = error;
+  return error == 0;
 }
-
-static int become_error; /* *Owned* by the child: errno */
 
 static int
 copy_file (int fd, uint64_t most)
@@ -137,36 +124,30 @@ look_at (int envelope, struct stat *info)
 }
 
 static int
-open_file (const void *data, int given, struct stat *info)
+open_file (const ChildRequest *call, struct stat *info)
 {
-  const Request *request = data;
+  const Request *request = call->bytes;
   uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   autofd own_root = -1, fd = -1;
 
-  errno = become_error;
-  if (become_error != 0)
+  if (!become_user (call))
     return -1;
   if (request->wanted == WANTS_STATUS)
-    return look_at (given, info);
+    return look_at (call->fd, info);
 
   if ((request->flags & PROCESS_FILE_FOLLOW_LINKS) == 0)
     resolve |= RESOLVE_NO_SYMLINKS;
-  if (given < 0)
+  if (call->fd < 0)
     own_root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  fd = sysprof_regular_file_open (given >= 0 ? given : own_root, request->path, resolve, info);
+  fd = sysprof_regular_file_open (call->fd >= 0 ? call->fd : own_root, request->path, resolve,
+                                  info);
   if (fd < 0 || request->wanted == WANTS_FILE)
     return sysprof_steal_fd (&fd);
   return copy_file (fd, request->most_copied);
 }
 
-static void
-serve (int socket)
-{
-  Request request;
-
-  if (read_user (socket, &become_error))
-    sysprof_opener_serve (socket, &request, sizeof request, open_file);
-}
+static const ChildService service = { OPENER_SERVICE, .name = "files of a process",
+                                      .request_size = sizeof (Request), .open = open_file };
 
 /* --- the parent --- */
 
@@ -225,8 +206,7 @@ ask (ProcessFiles *self,
   found->last_use = ++self->n_uses;
   found->opener.has_stop_fd = self->has_stop_fd;
   found->opener.stop_fd = self->stop_fd;
-  return sysprof_opener_ask (&found->opener, serve, place, request, sizeof *request, given,
-                             info);
+  return sysprof_opener_ask (&found->opener, &service, place, request, given, info);
 }
 
 int
@@ -260,11 +240,4 @@ sysprof_process_files_stat (ProcessFiles *self,
   const Request request = { .wanted = WANTS_STATUS };
 
   return ask (self, user, &request, envelope, info) == -1 && errno == 0;
-}
-
-void
-sysprof_process_files_clear (ProcessFiles *self)
-{
-  for (unsigned i = 0; i < PROCESS_FILES_MOST_USERS; i++)
-    clear_user (&self->users[i]);
 }

@@ -74,5 +74,3 @@ bool sysprof_process_files_stat (ProcessFiles *self,
                                  const ProcessUser *user,
                                  int envelope,
                                  struct stat *info);
-
-void sysprof_process_files_clear (ProcessFiles *self);

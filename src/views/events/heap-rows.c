@@ -9,7 +9,7 @@ sysprof_rows_fill_heap (Rows *rows, const ViewRequest *request, const uint8_t *i
 {
   const Store *store = request->store;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autoptr (FunctionTable) table = NULL;
   StackWeights weights = { 0 };
 

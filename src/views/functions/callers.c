@@ -7,7 +7,7 @@
 static bool
 fill_callers (const ViewRequest *request, Rows *rows, GError **error)
 {
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autoptr (FunctionTable) table = NULL;
   StackWeights weights;
 

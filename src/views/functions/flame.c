@@ -60,7 +60,7 @@ weigh_nodes (const ViewRequest *request, const CallTree *tree, const CallTree *w
 /* [tree->n] the weight of each node that is time off the CPU; NULL if the weights are no
  * such time. *(full)* */
 static uint64_t *
-weigh_off_cpu (const ViewRequest *request, const CallTree *tree, const TreeShape *shape)
+weigh_off_cpu (const ViewRequest *request, const CallTree *tree, const Shape *shape)
 {
   const char *name = request->filter ? request->filter->weight_name : NULL;
   g_autoptr (CallTree) waiting = NULL;
@@ -132,7 +132,7 @@ init_rows (Rows *rows, uint64_t total, bool has_waits)
 static bool
 fill_flame (const ViewRequest *request, Rows *rows, GError **error)
 {
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (FlameLayout) layout = NULL;
   g_autofree uint64_t *off_cpu = NULL;

@@ -135,7 +135,7 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
       request->limit && !request->sort && request->search == NULL ? request->limit : UINT32_MAX;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
   Samples self = { .request = request, .rows = rows };
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 

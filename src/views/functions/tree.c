@@ -40,7 +40,7 @@ add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
 /* Least weight that --min keeps, so that lighter rows are not created. All rows are needed
  * for a search and for bottom-up trees. */
 static uint64_t
-least_weight (const ViewRequest *request, const TreeShape *shape, uint64_t total)
+least_weight (const ViewRequest *request, const Shape *shape, uint64_t total)
 {
   double min = request->min_percent;
   uint64_t least;
@@ -71,7 +71,7 @@ weight_left_out (const CallTree *tree)
 static bool
 fill_tree (const ViewRequest *request, Rows *rows, GError **error)
 {
-  TreeShape shape = sysprof_request_shape (request);
+  Shape shape = sysprof_request_shape (request);
   g_autoptr (CallTree) tree = NULL;
   StackWeights weights;
 

@@ -4,7 +4,8 @@
  * shows more. Each rule is a function that adds sentences or nothing. A rule must use the
  * figures of the view that it names.
  *
- *   findings.c        the list of rules, and how a finding becomes a row
+ *   findings.c        the list of rules
+ *   finding-rows.c    how a finding becomes a row
  *   cpu-rules.c       processes, functions, the kernel
  *   wait-rules.c      what was waited for
  *   interpreter-rules.c  runtimes that do not name their functions
@@ -46,6 +47,7 @@ typedef struct
   const char *options[FINDING_MAX_OPTIONS + 1];
 } Finding;
 
+void sysprof_findings_init_rows (Findings *self);
 /* Adds a finding. The sentence is `format`, followed by the remedy. */
 void sysprof_findings_add (Findings *self, const Finding *finding, const char *format, ...)
     G_GNUC_PRINTF (3, 4);

@@ -3,7 +3,7 @@
 /* Batteries as several kinds of drivers report them: by charge, by energy, with and without
  * a voltage. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 #include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_battery_charge_counters;

@@ -4,7 +4,7 @@
  * counters of this machine are read. A new device or cgroup needs memory for its series.
  * Therefore the reading with the fewest allocations counts. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 #include <glib/gstdio.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 
 /* CPU usage and frequencies from recorded texts of /proc and /sys. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 extern const SampledCounters sysprof_cpu_usage_counters;
 extern const SampledCounters sysprof_cpu_frequency_counters;

@@ -2,7 +2,7 @@
 
 /* Messages of a real bus, recorded: whole, in their order, with the time that a service took as it measured itself. */
 
-#include "private-bus.h"
+#include "tests/record/dbus/private-bus.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -2,7 +2,7 @@
 
 /* Disk counters from recorded texts of /proc/diskstats. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 extern const SampledCounters sysprof_disk_usage_counters;
 

@@ -2,7 +2,7 @@
 
 /* Energy as perf counts it on a machine with two packages and on one with single cores, and as powercap shows it. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 #include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_energy_usage_counters;

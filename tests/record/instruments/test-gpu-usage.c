@@ -3,7 +3,7 @@
 /* Use of GPUs, over fdinfo as the drivers of several vendors write it. */
 
 #include "record/instruments/gpu-clients.h"
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

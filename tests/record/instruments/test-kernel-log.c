@@ -6,7 +6,7 @@
 #include "../recorder.h"
 
 #include "record/instruments/kernel-log.h"
-#include "record/log-text.h"
+#include "record/logs/log-text.h"
 
 #include <string.h>
 

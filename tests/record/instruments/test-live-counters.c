@@ -3,7 +3,7 @@
 /* The counters of this machine, against what stdio reads from the kernel's files just before and just after: what
  * we say must lie between the two. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 #include <inttypes.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 
 /* Memory counters from recorded texts of /proc. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 extern const SampledCounters sysprof_memory_event_counters;
 extern const SampledCounters sysprof_memory_usage_counters;

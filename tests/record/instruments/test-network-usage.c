@@ -2,7 +2,7 @@
 
 /* Network counters from recorded texts of /proc/net/dev. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 extern const SampledCounters sysprof_network_usage_counters;
 

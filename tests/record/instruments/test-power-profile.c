@@ -3,7 +3,7 @@
 /* A power profile is held for as long as a recording, and given back whatever ends it. The service is ours, on a bus of the
  * test's own, and does what power-profiles-daemon does: a hold ends with ReleaseProfile, or when its holder leaves. */
 
-#include "private-bus.h"
+#include "tests/record/dbus/private-bus.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -2,7 +2,7 @@
 
 /* Pressure of the system and of a tree of cgroups, over texts as Linux 6.1 writes them. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 #include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_pressure_counters;

@@ -4,7 +4,7 @@
  * capture becomes part of ours. A service that refuses, disappears, writes invalid data or
  * never replies to Stop affects only its own data. */
 
-#include "private-bus.h"
+#include "tests/record/dbus/private-bus.h"
 
 #define PEER "org.example.Profiled"
 

@@ -2,7 +2,7 @@
 
 /* Sensors, throttle counts and cooling devices of a notebook and of a board with an ARM processor. */
 
-#include "tests/record/counter-bench.h"
+#include "tests/record/counters/counter-bench.h"
 
 extern const SampledCounters sysprof_temperature_counters;
 extern const SampledCounters sysprof_throttle_counters;
