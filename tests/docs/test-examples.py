@@ -53,7 +53,7 @@ class Examples(unittest.TestCase):
                 if '--report' in line:
                     self.assertIn(b'samples', done.stdout.lower(), line)
             made = {path.name for path in folder.iterdir() if path.suffix in ('.syscap', '.html')}
-            self.assertEqual(made, {'tried.syscap', 'capture.syscap', 'build.syscap', 'build.html', 'server.syscap'})
+            self.assertEqual(made, {'tried.syscap', 'capture.syscap', 'build.syscap', 'build.html', 'docs.syscap', 'server.syscap'})
             for path in folder.glob('*.syscap'):
                 self.assertEqual(path.read_bytes()[:4], b'\x5e\x97\xca\xfd', path)
 
