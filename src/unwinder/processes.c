@@ -12,93 +12,17 @@
  * are finished in user space need all this. For other processes only the files are looked at.
  * Their recent events are kept as they came, and applied when a sample needs the process. */
 
-#include "unwinder/processes.h"
+#include "unwinder/processes-private.h"
 
 #include "access/access.h"
 #include "util/util.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
-#define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
-#define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an exited process is forgotten */
-/* Until a process that found no room is tried again. */
-#define RETRY_USEC (1 * G_TIME_SPAN_SECOND)
-#define READ_SIZE  (64 * 1024)
-
-#define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a pid that no process has */
-#define N_FORMER       4 /* per process: a shell executes ccache, which executes a compiler */
-
-#define MOST_ANCESTORS 4 /* whose mappings a process may inherit */
-
-#define MOST_MAPPINGS 16384 /* of one process: more is an attempt to exhaust the tables */
-
-typedef struct
-{
-  uint64_t start;
-  uint64_t end;
-  uint64_t offset; /* in the file, of `start` */
-  CodeFile *file;  /* NULL = none */
-} CodeMapping;
-
-/* A program that the process executed before its current one. */
-typedef struct
-{
-  GArray *mappings; /* NULL = unknown */
-  int64_t executed_nsec;
-} Former;
-
-typedef struct
-{
-  int32_t pid;
-  int32_t parent_pid;
-  GArray *mappings;        /* of CodeMapping: ascending, without overlap */
-  Former former[N_FORMER]; /* the most recent one first */
-  bool is_changed;         /* since it was published, or it found no room */
-  bool is_waiting;         /* for a table */
-  bool is_inherited;       /* not published: the walker uses the parent's mappings */
-  unsigned n_tables_came;  /* value of CodeProcesses.n_tables_came when it was published */
-  int64_t retry_usec;      /* earliest time to publish; 0 = at once */
-  /* When an inherited list is published, or an exited process is forgotten; 0 = none. */
-  int64_t deadline_usec;
-  bool has_ended;
-  int64_t executed_nsec; /* when its program was executed; 0 = before the start */
-  int64_t recalled_nsec; /* events until then have been applied from the history */
-} CodeProcess;
-
-struct CodeProcesses
-{
-  UnwindPublisher *publisher;
-  CodeFiles *files;
-  Privilege *privilege;
-  bool on_demand; /* publish a process only when a sample needs it */
-  unsigned n_tables_came;
-  int64_t known_since_nsec; /* nothing before it is known; 0 = no limit */
-  MappingEvents
-      *mapping_events;    /* with on_demand: the events of processes that are not in by_pid */
-  GHashTable *by_pid;     /* pid → CodeProcess */
-  GHashTable *unheard_of; /* pids found nowhere since the last publishing */
-  GPtrArray *changed;     /* of CodeProcess: to be published */
-  GQueue inheriting;      /* of Deadline, sorted by time */
-  GQueue lingering;       /* the same */
-  GHashTable *only;       /* pids; NULL = all */
-  bool wants_all_files;   /* look also at files that processes not in `only` execute */
-  GArray *scratch;        /* of UnwindProcessMapping */
-
-  /* The program that is published as FORMER_PROGRAM. */
-  const GArray *former; /* NULL = none; only compared, never dereferenced */
-  int32_t former_pid;
-  int64_t former_executed_nsec;
-  unsigned former_n_tables_came;
-  bool is_former_waiting;
-};
-
-typedef struct
-{
-  int32_t pid;
-  int64_t at_usec;
-} Deadline;
+#define INHERIT_USEC   (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
+#define READ_SIZE      (64 * 1024)
+#define MOST_ANCESTORS 4     /* whose mappings a process may inherit */
+#define MOST_MAPPINGS  16384 /* of one process: more is an attempt to exhaust the tables */
 
 static void
 clear_mapping (void *data)
@@ -126,12 +50,6 @@ new_mappings (void)
   return mappings;
 }
 
-static CodeProcess *
-find_process (const CodeProcesses *self, int32_t pid)
-{
-  return g_hash_table_lookup (self->by_pid, GINT_TO_POINTER (pid));
-}
-
 static bool
 is_wanted (const CodeProcesses *self, int32_t pid)
 {
@@ -141,7 +59,7 @@ is_wanted (const CodeProcesses *self, int32_t pid)
 static CodeProcess *
 get_process (CodeProcesses *self, int32_t pid)
 {
-  CodeProcess *process = find_process (self, pid);
+  CodeProcess *process = sysprof_code_processes_find (self, pid);
 
   if (process != NULL)
     return process;
@@ -154,17 +72,8 @@ get_process (CodeProcesses *self, int32_t pid)
   return process;
 }
 
-static void
-set_changed (CodeProcesses *self, CodeProcess *process)
-{
-  if (!process->is_changed && !self->on_demand)
-    g_ptr_array_add (self->changed, process);
-  process->is_changed = true;
-}
-
-/* All deadlines in `queue` have the same length, so the queue stays sorted. */
-static void
-set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
+void
+sysprof_code_processes_set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
 {
   Deadline *deadline = g_new (Deadline, 1);
 
@@ -187,8 +96,8 @@ drop_process (CodeProcesses *self, CodeProcess *process, int64_t now)
   g_hash_table_remove (self->by_pid, GINT_TO_POINTER (process->pid));
 }
 
-static void
-forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
+void
+sysprof_code_processes_forget_one (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
   if (self->only != NULL)
     g_hash_table_remove (self->only, GINT_TO_POINTER (process->pid));
@@ -329,7 +238,7 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files, const UnwindFil
   if (process != NULL)
     {
       process->is_inherited = false;
-      set_changed (self, process);
+      sysprof_code_processes_set_changed (self, process);
     }
   return process != NULL;
 }
@@ -406,7 +315,7 @@ apply_mapped (CodeProcesses *self, const TaskEvent *event)
   add_mapping (process, (CodeMapping){ event->start, event->end, event->offset,
                                        get_file (self, event, g_get_monotonic_time ()) });
   process->is_inherited = false;
-  set_changed (self, process);
+  sysprof_code_processes_set_changed (self, process);
 }
 
 static void
@@ -442,8 +351,8 @@ inherit (CodeProcess *child, const CodeProcess *parent)
 static void
 apply_forked (CodeProcesses *self, const TaskEvent *event)
 {
-  CodeProcess *parent = find_process (self, event->parent_pid);
-  CodeProcess *child = find_process (self, event->pid);
+  CodeProcess *parent = sysprof_code_processes_find (self, event->parent_pid);
+  CodeProcess *child = sysprof_code_processes_find (self, event->pid);
 
   if (self->only != NULL)
     g_hash_table_add (self->only, GINT_TO_POINTER (event->pid));
@@ -460,13 +369,13 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
   inherit (child, parent);
   if (self->on_demand)
     {
-      set_changed (self, child);
+      sysprof_code_processes_set_changed (self, child);
       return;
     }
   child->parent_pid = event->parent_pid;
   child->is_inherited = true;
   child->is_waiting = parent->is_waiting;
-  set_deadline (&self->inheriting, child, INHERIT_USEC);
+  sysprof_code_processes_set_deadline (&self->inheriting, child, INHERIT_USEC);
 }
 
 /* All children with inherited mappings are in the queue `inheriting`. */
@@ -475,12 +384,13 @@ publish_children_of (CodeProcesses *self, int32_t pid)
 {
   for (const GList *link = self->inheriting.head; link != NULL; link = link->next)
     {
-      CodeProcess *process = find_process (self, ((const Deadline *) link->data)->pid);
+      CodeProcess *process =
+          sysprof_code_processes_find (self, ((const Deadline *) link->data)->pid);
 
       if (process != NULL && process->is_inherited && process->parent_pid == pid)
         {
           process->is_inherited = false;
-          set_changed (self, process);
+          sysprof_code_processes_set_changed (self, process);
         }
     }
 }
@@ -488,13 +398,13 @@ publish_children_of (CodeProcesses *self, int32_t pid)
 static void
 apply_exited (CodeProcesses *self, const TaskEvent *event)
 {
-  CodeProcess *process = find_process (self, event->pid);
+  CodeProcess *process = sysprof_code_processes_find (self, event->pid);
 
   if (process == NULL)
     return;
 
   process->has_ended = true;
-  set_deadline (&self->lingering, process, LINGER_USEC);
+  sysprof_code_processes_set_deadline (&self->lingering, process, LINGER_USEC);
 }
 
 bool
@@ -512,7 +422,7 @@ sysprof_code_processes_note (CodeProcesses *self,
     sysprof_code_file_unref (get_file (self, event, now));
   if (!is_told)
     sysprof_mapping_events_remember (self->mapping_events, event);
-  process = find_process (self, event->pid);
+  process = sysprof_code_processes_find (self, event->pid);
   return process != NULL && event->time > process->recalled_nsec;
 }
 
@@ -547,13 +457,11 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 
 /* --- looking up processes in the history --- */
 
-/* Finds a process from its recent events and from its parent's mappings or /proc. NULL:
- * unknown. */
-static CodeProcess *
-recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
+CodeProcess *
+sysprof_code_processes_recall (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 {
   g_autoptr (GArray) events = g_array_new (false, false, sizeof (TaskEvent));
-  CodeProcess *process = find_process (self, pid), *parent = NULL;
+  CodeProcess *process = sysprof_code_processes_find (self, pid), *parent = NULL;
   guint first = 0;
 
   if (process != NULL || !has_history (self) ||
@@ -572,14 +480,14 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
         continue;
       first = i + 1;
       if (n_ancestors < MOST_ANCESTORS)
-        parent = recall_process (self, event->parent_pid, n_ancestors + 1);
+        parent = sysprof_code_processes_recall (self, event->parent_pid, n_ancestors + 1);
     }
 
   if (parent != NULL)
     {
       process = get_process (self, pid);
       inherit (process, parent);
-      set_changed (self, process);
+      sysprof_code_processes_set_changed (self, process);
     }
   else if (!read_process (self, pid, false, NULL) && first == events->len)
     {
@@ -590,204 +498,12 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
   for (guint i = first; i < events->len; i++)
     sysprof_code_processes_apply (self, &g_array_index (events, TaskEvent, i));
 
-  process = find_process (self, pid);
+  process = sysprof_code_processes_find (self, pid);
   if (process == NULL)
     sysprof_mapping_events_follow (self->mapping_events, pid, false);
   else if (events->len > 0)
     process->recalled_nsec = g_array_index (events, TaskEvent, events->len - 1).time;
   return process;
-}
-
-/* --- publishing --- */
-
-/* Sets `waits` if a table for one of the mappings is being built. FALSE: there is no room. */
-static bool
-publish_mappings (CodeProcesses *self,
-                  uint32_t pid,
-                  const GArray *mappings,
-                  int64_t now,
-                  bool *waits)
-{
-  GArray *scratch = self->scratch;
-
-  *waits = false;
-  g_array_set_size (scratch, mappings->len);
-  for (guint i = 0; i < mappings->len; i++)
-    {
-      const CodeMapping *mapping = &g_array_index (mappings, CodeMapping, i);
-      UnwindProcessMapping *published = &g_array_index (scratch, UnwindProcessMapping, i);
-
-      published->start = mapping->start;
-      published->end = mapping->end;
-      sysprof_code_file_describe (mapping->file, mapping->offset, published);
-      *waits |= published->is_pending;
-    }
-
-  /* Without room the process is not published, and the unwinder reports it as unknown. */
-  return sysprof_unwind_publisher_set_process (
-      self->publisher, pid, (const UnwindProcessMapping *) (void *) scratch->data, scratch->len,
-      now);
-}
-
-/* If there is no room, the process stays marked as changed. */
-static void
-publish (CodeProcesses *self, CodeProcess *process, int64_t now)
-{
-  if (now < process->retry_usec)
-    return;
-
-  process->is_waiting = false;
-  process->is_changed = !process->is_inherited &&
-                        !publish_mappings (self, (uint32_t) process->pid, process->mappings,
-                                           now, &process->is_waiting);
-  process->retry_usec = process->is_changed ? now + RETRY_USEC : 0;
-  process->n_tables_came = self->n_tables_came;
-}
-
-/* Publishes, under FORMER_PROGRAM, the program that the process executed at `time`. */
-static CodeState
-publish_former (CodeProcesses *self,
-                const CodeProcess *process,
-                int64_t time,
-                uint32_t *walk_as)
-{
-  const Former *former;
-  unsigned i = 0;
-  bool is_published;
-
-  while (i < N_FORMER && process->former[i].mappings != NULL &&
-         time < process->former[i].executed_nsec)
-    i++;
-  if (i == N_FORMER || process->former[i].mappings == NULL)
-    return CODE_GONE;
-
-  *walk_as = FORMER_PROGRAM;
-  former = &process->former[i];
-  if (self->former != former->mappings || self->former_pid != process->pid ||
-      self->former_executed_nsec != former->executed_nsec ||
-      (self->is_former_waiting && self->former_n_tables_came != self->n_tables_came))
-    {
-      is_published = publish_mappings (self, FORMER_PROGRAM, former->mappings,
-                                       g_get_monotonic_time (), &self->is_former_waiting);
-      self->former = is_published ? former->mappings : NULL;
-      self->former_pid = process->pid;
-      self->former_executed_nsec = former->executed_nsec;
-      self->former_n_tables_came = self->n_tables_came;
-    }
-  return self->is_former_waiting ? CODE_PENDING : CODE_READY;
-}
-
-CodeState
-sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as)
-{
-  CodeProcess *process = recall_process (self, pid, 0);
-
-  *walk_as = (uint32_t) pid;
-  if (process == NULL)
-    return CODE_UNHEARD_OF;
-  if (time < process->executed_nsec)
-    return publish_former (self, process, time, walk_as);
-
-  if (process->is_inherited)
-    {
-      process->is_inherited = false;
-      set_changed (self, process);
-    }
-  if (process->is_changed ||
-      (process->is_waiting && self->on_demand && process->n_tables_came != self->n_tables_came))
-    {
-      publish (self, process, g_get_monotonic_time ());
-      if (!process->is_changed)
-        (void) g_ptr_array_remove_fast (self->changed, process); /* only if it is listed */
-    }
-  return process->is_waiting ? CODE_PENDING : CODE_READY;
-}
-
-CodeState
-sysprof_code_processes_look (const CodeProcesses *self, int32_t pid, int64_t time)
-{
-  const CodeProcess *process = find_process (self, pid);
-
-  if (process == NULL)
-    return CODE_UNHEARD_OF;
-  if (time < process->executed_nsec)
-    return CODE_GONE;
-  return process->is_inherited || process->is_changed ? CODE_PENDING : CODE_READY;
-}
-
-static void
-pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
-{
-  CodeProcess *process = find_process (self, deadline->pid);
-
-  if (process == NULL || process->deadline_usec != deadline->at_usec)
-    return;
-
-  process->deadline_usec = 0;
-  if (process->has_ended)
-    {
-      /* The main thread has exited; other threads may still run. */
-      if (kill (process->pid, 0) != 0 && errno == ESRCH)
-        forget_process (self, process, now);
-      else
-        set_deadline (&self->lingering, process, LINGER_USEC);
-    }
-  else if (process->is_inherited)
-    {
-      process->is_inherited = false;
-      set_changed (self, process);
-    }
-}
-
-/* Returns when the next deadline is due. */
-static int64_t
-pass_deadlines (CodeProcesses *self, GQueue *queue, int64_t now)
-{
-  Deadline *first;
-
-  while ((first = g_queue_peek_head (queue)) != NULL && first->at_usec <= now)
-    {
-      (void) g_queue_pop_head (queue);
-      pass_deadline (self, first, now);
-      g_free (first);
-    }
-  return first != NULL ? first->at_usec : INT64_MAX;
-}
-
-static void
-find_waiting (CodeProcesses *self)
-{
-  GHashTableIter iter;
-  void *value;
-
-  g_hash_table_iter_init (&iter, self->by_pid);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    if (((CodeProcess *) value)->is_waiting)
-      set_changed (self, value);
-}
-
-int64_t
-sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t now)
-{
-  int64_t next = pass_deadlines (self, &self->inheriting, now), other;
-  guint n_left = 0;
-
-  g_hash_table_remove_all (self->unheard_of);
-  self->n_tables_came += tables_came;
-  other = pass_deadlines (self, &self->lingering, now);
-  next = MIN (next, other);
-  if (tables_came && !self->on_demand)
-    find_waiting (self);
-  for (guint i = 0; i < self->changed->len; i++)
-    {
-      CodeProcess *process = g_ptr_array_index (self->changed, i);
-
-      publish (self, process, now);
-      if (process->is_changed)
-        g_ptr_array_index (self->changed, n_left++) = process;
-    }
-  g_ptr_array_set_size (self->changed, (int) n_left);
-  return next == INT64_MAX ? -1 : MAX (next - now, 0);
 }
 
 /* --- construction and destruction --- */
