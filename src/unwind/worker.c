@@ -146,6 +146,16 @@ call (UnwindWorker *self, Request kind, int envelope, int64_t deadline, ChildRep
          sysprof_child_call (&self->child, &service, &request, reply);
 }
 
+static bool
+pass_debug_file (UnwindWorker *self, int envelope, int64_t deadline)
+{
+  ChildReply reply = CHILD_REPLY_INIT;
+  bool is_passed = call (self, REQUEST_DEBUG_FILE, envelope, deadline, &reply);
+
+  sysprof_child_reply_clear (&reply);
+  return is_passed;
+}
+
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self,
                              int envelope,
@@ -164,8 +174,7 @@ sysprof_unwind_worker_build (UnwindWorker *self,
   keep_apart (self, info->st_uid);
   deadline = sysprof_confined_child_deadline (sysprof_unwind_worker_patience (info));
 
-  if ((debug_envelope < 0 ||
-       call (self, REQUEST_DEBUG_FILE, debug_envelope, deadline, &reply)) &&
+  if ((debug_envelope < 0 || pass_debug_file (self, debug_envelope, deadline)) &&
       call (self, REQUEST_FILE, envelope, deadline, &reply) &&
       (reply.status != ELF_OK ||
        sysprof_unwind_table_adopt (table, sysprof_child_reply_take (&reply, 0),
