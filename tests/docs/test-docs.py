@@ -52,8 +52,14 @@ class Documents(unittest.TestCase):
         for picture in pictures:
             self.assertLess(picture.stat().st_size, 300_000, picture.name)
 
-    def test_layers_stand_in_the_architecture(self):
-        def layers(text):
+    def test_modules_stand_in_the_architecture(self):
+        rows = re.findall(r'(?m)^([a-z]+):', (ROOT / 'src/LAYERS').read_text())
+        section = (ROOT / 'docs/architecture.md').read_text().partition('## Modules')[2].partition('\n## ')[0]
+        described = set(re.findall(r'`([a-z]+)`', section))
+        self.assertGreater(len(rows), 20)
+        self.assertEqual([name for name in rows if name not in described], [])
+
+    def layers(text):
             return {line.split(':')[0]: line.split(':')[1].split() for line in re.findall(r'(?m)^(?:    )?([a-z/-]+:.*)$', text)}
 
         told = (ROOT / 'docs/architecture.md').read_text()
