@@ -14,6 +14,8 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -177,10 +179,32 @@ sysprof_live_files_clear (LiveFiles *self)
   sysprof_opener_clear (&self->opener);
 }
 
+/* A copy of this process's vDSO, which is the same in all processes. */
+static int
+open_vdso (void)
+{
+  uintptr_t start = getauxval (AT_SYSINFO_EHDR);
+  size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  autofd fd = memfd_create ("vdso", MFD_CLOEXEC);
+
+  if (start == 0 || fd < 0)
+    return -1;
+
+  /* The vDSO is a few pages long, and only its mapping has the exact size. write() fails at the
+   * end of the mapping. */
+  for (size_t i = 0; i < 16; i++)
+    if (write (fd, (const void *) (start + i * page), page) <= 0)
+      break;
+  return sysprof_steal_fd (&fd);
+}
+
 int
 sysprof_live_files_open (LiveFiles *self, const LiveMapping *mapping, struct stat *info)
 {
-  return ask (self, mapping, false, info);
+  autofd vdso = mapping->inode == 0 ? open_vdso () : -1;
+
+  return mapping->inode != 0 ? ask (self, mapping, false, info)
+                             : sysprof_live_files_wrap (vdso, info);
 }
 
 int

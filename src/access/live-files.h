@@ -13,7 +13,7 @@ typedef struct
   int32_t pid;
   uint64_t start;
   uint64_t end;
-  uint64_t inode;
+  uint64_t inode; /* 0 = the vDSO */
   uint32_t device_major;
   uint32_t device_minor;
   const char *path; /* as seen by the process */

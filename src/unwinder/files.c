@@ -9,16 +9,8 @@
 
 #include "unwinder/files.h"
 
-#include "unwinder/priority.h"
-#include "unwinder/work-queue.h"
+#include "unwinder/table-builders.h"
 #include "util/util.h"
-
-#include <fcntl.h>
-#include <stdatomic.h>
-#include <sys/auxv.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* After a check, a file is assumed to be unchanged for a share of the time since its last
  * change. A file that is built and rewritten in place soon changes again; an installed file is
@@ -28,7 +20,6 @@
 #define BELIEVED_SHARE      16
 #define MOST_UNUSED         2048 /* files that no known process maps */
 #define MOST_UNREAD         256  /* files that could not be opened and are published as such */
-#define MOST_WORKERS        4
 #define MOST_CONTRADICTIONS (1u << 20) /* bytes of text about contradictions */
 
 typedef struct
@@ -52,7 +43,7 @@ struct CodeFile
   CodeFiles *files;
   unsigned n_references; /* of mappings; a file without any is kept for a while */
   bool is_current;       /* by_key contains it */
-  bool is_queued;        /* in to_build, at a worker, or in `done` */
+  bool is_queued;        /* a job of it has not been collected */
   TableState state;
   UnwindFile *published;
   UnwindTableHeader header; /* of its table */
@@ -64,20 +55,6 @@ struct CodeFile
   int64_t believed_usec; /* from then on */
 };
 
-/* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's thread again. */
-typedef struct
-{
-  CodeFile *file;             /* the builder must not look into it; NULL = the builder ends */
-  int envelope;               /* contains the file's descriptor, see util/children/opener.h */
-  int debug_envelope;         /* contains the debug file's descriptor; -1 = none */
-  bool has_sought_debug_file; /* the search may have found none */
-  struct stat info;
-  bool is_again; /* retried after its first worker died */
-  ElfStatus status;
-  UnwindTable table;
-  int64_t nsec;
-} Job;
-
 struct CodeFiles
 {
   UnwindPublisher *publisher;
@@ -85,17 +62,10 @@ struct CodeFiles
   MappingEvents *mapping_events; /* NULL = no event queue */
   PinnedFiles *kept;             /* NULL = not requested */
   GHashTable *by_key;            /* of CodeFile with is_current */
-  WorkQueue to_build;            /* of Job */
-  WorkQueue done;
-  GThread *builders[MOST_WORKERS];
-  UnwindWorker workers[MOST_WORKERS]; /* one per builder */
-  atomic_uint n_taken;                /* workers taken by builders */
-  unsigned n_builders;
+  TableBuilders *builders;
   unsigned n_unused;
   UnwindFileKey unread[MOST_UNREAD]; /* a ring */
   unsigned n_unread;                 /* in all */
-  int wake_fd;
-  int stop_fd; /* readable when no builder may wait for its worker any more */
   GString *contradictions;
   CodeFilesStatus status;
 };
@@ -117,77 +87,6 @@ equal_keys (const void *a, const void *b)
   return left->inode == right->inode && left->device_major == right->device_major &&
          left->device_minor == right->device_minor;
 }
-
-/* --- builders: threads that each wait for a worker process --- */
-
-static void *
-build_tables (void *data)
-{
-  CodeFiles *self = data; /* uses only the queues, `wake_fd`, `n_taken` and one worker */
-  UnwindWorker *worker =
-      &self->workers[atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed)];
-  const uint64_t one = 1;
-  Job *job;
-
-  sysprof_raise_priority ();
-  while ((job = sysprof_work_queue_wait (&self->to_build))->file != NULL)
-    {
-      int64_t begin = g_get_monotonic_time ();
-
-      job->status = sysprof_unwind_worker_build (worker, job->envelope, job->debug_envelope,
-                                                 &job->info, &job->table);
-      job->nsec = (g_get_monotonic_time () - begin) * 1000;
-      sysprof_work_queue_push (&self->done, job, false);
-      (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
-    }
-
-  g_free (job);
-  sysprof_unwind_worker_clear (worker);
-  return NULL;
-}
-
-static bool
-start_builders (CodeFiles *self, GError **error)
-{
-  unsigned n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
-
-  for (unsigned i = 0; i < n; i++)
-    {
-      self->workers[i] = (UnwindWorker) UNWIND_WORKER_INIT;
-      self->workers[i].has_stop_fd = self->stop_fd >= 0;
-      self->workers[i].stop_fd = self->stop_fd;
-      /* On failure it starts with the first table. */
-      (void) sysprof_unwind_worker_start (&self->workers[i]);
-    }
-  /* One is enough. */
-  while (self->n_builders < n)
-    {
-      GThread *builder = g_thread_try_new ("sysprof-tables", build_tables, self,
-                                           self->n_builders == 0 ? error : NULL);
-
-      if (builder == NULL)
-        break;
-      self->builders[self->n_builders++] = builder;
-    }
-  for (unsigned i = self->n_builders; i < n; i++)
-    sysprof_unwind_worker_clear (&self->workers[i]);
-  return self->n_builders > 0;
-}
-
-static void
-queue_job (CodeFiles *self, Job given, bool soon)
-{
-  Job *job = g_memdup2 (&given, sizeof given);
-
-  if (job->file != NULL)
-    {
-      job->file->is_queued = true;
-      self->status.n_waiting++;
-    }
-  sysprof_work_queue_push (&self->to_build, job, soon);
-}
-
-/* --- files --- */
 
 static UnwindFileKey
 to_kernel_key (const CodeFile *file)
@@ -256,22 +155,18 @@ tell_of_unread_file (CodeFile *file)
                                                    g_get_monotonic_time ());
 }
 
+/* Frees the file unless it is still referenced, current or queued. */
 static void
-free_file (CodeFile *file)
+release_file (CodeFile *file)
 {
+  if (file->n_references > 0 || file->is_current || file->is_queued)
+    return;
+
   if (file->published != NULL)
     sysprof_unwind_file_unref (file->files->publisher, file->published,
                                g_get_monotonic_time ());
   g_free (file->path);
   g_free (file);
-}
-
-/* Frees the file unless it is still referenced, current or queued. */
-static void
-release_file (CodeFile *file)
-{
-  if (file->n_references == 0 && !file->is_current && !file->is_queued)
-    free_file (file);
 }
 
 /* From now on the key belongs to another file, or to none. */
@@ -341,38 +236,6 @@ sysprof_code_file_unref (CodeFile *file)
     release_file (file);
 }
 
-/* A copy of this process's vDSO, which is the same in all processes. */
-static int
-open_vdso (void)
-{
-  uintptr_t start = getauxval (AT_SYSINFO_EHDR);
-  size_t page = (size_t) sysconf (_SC_PAGESIZE);
-  autofd fd = memfd_create ("vdso", MFD_CLOEXEC);
-
-  if (start == 0 || fd < 0)
-    return -1;
-
-  /* The vDSO is a few pages long, and only its mapping has the exact size. write() fails at the
-   * end of the mapping. */
-  for (size_t i = 0; i < 16; i++)
-    if (write (fd, (const void *) (start + i * page), page) <= 0)
-      break;
-  return sysprof_steal_fd (&fd);
-}
-
-/* Returns an envelope (see util/children/opener.h) with the file's descriptor. */
-static int
-open_file (CodeFiles *self, const LiveMapping *mapping, struct stat *info)
-{
-  autofd vdso = -1;
-
-  if (mapping->inode != 0)
-    return sysprof_live_files_open (&self->live_files, mapping, info);
-
-  vdso = open_vdso ();
-  return sysprof_live_files_wrap (vdso, info);
-}
-
 static bool
 is_same_file (const CodeFile *file, const struct stat *info)
 {
@@ -431,6 +294,14 @@ find_file (CodeFiles *self,
   return NULL;
 }
 
+static void
+queue_job (CodeFiles *self, TableJob job, bool soon)
+{
+  job.file->is_queued = true;
+  self->status.n_waiting++;
+  sysprof_table_builders_queue (self->builders, &job, soon);
+}
+
 /* Keeps the file open, because its processes may have exited and the file may be deleted before
  * the recording ends. */
 static void
@@ -472,7 +343,7 @@ sysprof_code_files_get (CodeFiles *self,
       return sysprof_code_file_ref (file);
     }
 
-  envelope = open_file (self, mapping, &info);
+  envelope = sysprof_live_files_open (&self->live_files, mapping, &info);
   file = g_new0 (CodeFile, 1);
   *file = (CodeFile){
     .key = key,
@@ -500,9 +371,10 @@ sysprof_code_files_get (CodeFiles *self,
   g_hash_table_insert (self->by_key, &file->key, file);
   tell_of_name (file);
   keep_file (self, mapping, envelope, &info);
-  queue_job (self,
-             (Job){ .file = file, .envelope = envelope, .debug_envelope = -1, .info = info },
-             soon);
+  queue_job (
+      self,
+      (TableJob){ .file = file, .envelope = envelope, .debug_envelope = -1, .info = info },
+      soon);
   return file;
 }
 
@@ -546,9 +418,9 @@ wants_debug_file (const UnwindTableHeader *header)
 
 /* FALSE: this result is final. */
 static bool
-queue_again (CodeFiles *self, Job *job)
+queue_again (CodeFiles *self, TableJob *job)
 {
-  Job again = *job;
+  TableJob again = *job;
   bool goes_in_front = false;
 
   again.table = (UnwindTable){ 0 };
@@ -582,7 +454,7 @@ queue_again (CodeFiles *self, Job *job)
 }
 
 static void
-adopt_result (CodeFiles *self, Job *job)
+adopt_result (CodeFiles *self, TableJob *job)
 {
   CodeFile *file = job->file;
   size_t table_size = job->table.size;
@@ -634,9 +506,9 @@ bool
 sysprof_code_files_collect (CodeFiles *self)
 {
   bool any = false;
-  Job *job;
+  TableJob *job;
 
-  while ((job = sysprof_work_queue_try (&self->done)) != NULL)
+  while ((job = sysprof_table_builders_collect (self->builders)) != NULL)
     {
       adopt_result (self, job);
       g_free (job);
@@ -683,12 +555,9 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   self->mapping_events = mapping_events;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
   self->contradictions = g_string_new (NULL);
-  sysprof_work_queue_init (&self->to_build);
-  sysprof_work_queue_init (&self->done);
-  self->wake_fd = wake_fd;
-  self->stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   sysprof_live_files_init (&self->live_files, privilege);
-  if (start_builders (self, error))
+  self->builders = sysprof_table_builders_new (wake_fd, error);
+  if (self->builders != NULL)
     return self;
   sysprof_code_files_free (self);
   return NULL;
@@ -707,50 +576,25 @@ sysprof_code_files_steal_kept (CodeFiles *self)
   return g_steal_pointer (&self->kept);
 }
 
-/* Drops jobs whose results are no longer needed. */
+/* The job's result is not needed any more. */
 static void
-drop_jobs (WorkQueue *queue)
+drop_job (TableJob *job)
 {
-  Job *job;
-
-  while ((job = sysprof_work_queue_try (queue)) != NULL)
-    {
-      if (job->file != NULL)
-        {
-          job->file->is_queued = false;
-          release_file (job->file);
-        }
-      sysprof_autofd_close (&job->envelope);
-      sysprof_autofd_close (&job->debug_envelope);
-      sysprof_unwind_table_clear (&job->table);
-      g_free (job);
-    }
+  job->file->is_queued = false;
+  release_file (job->file);
 }
 
 void
 sysprof_code_files_free (CodeFiles *self)
 {
-  const uint64_t one = 1;
-
   if (self == NULL)
     return;
 
-  drop_jobs (&self->to_build);
-  for (unsigned i = 0; i < self->n_builders; i++)
-    queue_job (self, (Job){ .envelope = -1, .debug_envelope = -1 }, false);
-  /* On failure the builders finish their jobs first. */
-  (void) !write (self->stop_fd, &one, sizeof one);
-  for (unsigned i = 0; i < self->n_builders; i++)
-    g_thread_join (self->builders[i]);
-  drop_jobs (&self->done);
+  sysprof_table_builders_free (self->builders, drop_job);
   sysprof_live_files_clear (&self->live_files);
-
   retire_unused_files (self, UINT_MAX);
   sysprof_pinned_files_free (self->kept);
-  sysprof_work_queue_clear (&self->to_build, NULL);
-  sysprof_work_queue_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);
   g_string_free (self->contradictions, true);
-  sysprof_autofd_close (&self->stop_fd);
   g_free (self);
 }
