@@ -59,13 +59,6 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(rows), 20)
         self.assertEqual([name for name in rows if name not in described], [])
 
-    def layers(text):
-            return {line.split(':')[0]: line.split(':')[1].split() for line in re.findall(r'(?m)^(?:    )?([a-z/-]+:.*)$', text)}
-
-        told = (ROOT / 'docs/architecture.md').read_text()
-        told = told[told.index('    # module:'):].split('\n\n')[0]
-        self.assertEqual(layers(told), layers((ROOT / 'src/LAYERS').read_text()))
-
     def test_source_files_say_their_licence(self):
         suffixes = '.c .h .cc .in .py .js .css .html .json .build .supp .1'.split()
         paths = [path for folder in ('src', 'include', 'tests', 'scripts', 'examples', 'bench', 'fuzz', 'data', 'docs/man', '.ci')
