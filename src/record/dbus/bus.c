@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A D-Bus connection: authentication, sending, receiving. It must never block, except in
+/* A D-Bus connection: authentication, calls, replies. It must never block, except in
  * sysprof_bus_wait(). Sources: D-Bus Specification, "Authentication Protocol" and "Message
  * Protocol". */
 
@@ -8,6 +8,7 @@
 
 #include "record/clock.h"
 #include "record/dbus/bus-address.h"
+#include "record/dbus/bus-socket.h"
 #include "record/recording-context.h"
 #include "util/util.h"
 
@@ -20,15 +21,11 @@
 
 #define READ_SIZE (128 * 1024) /* bytes of one read */
 /* bytes per wake-up, so that other sources get their turn */
-#define READ_BUDGET      (1024 * 1024)
-#define MOST_FDS         64 /* file descriptors received by one read; they are closed at once */
-#define MOST_MESSAGE     (128 * 1024 * 1024) /* bytes; limit of the specification */
-#define MOST_FIELDS_SIZE (64 * 1024 * 1024)  /* bytes; limit of the specification for arrays */
-#define MOST_LINE        4096                /* bytes; during authentication */
-#define FIXED_SIZE       16 /* bytes; the start of a message, which contains its size */
-#define POLL_MSEC        50
-#define BUS_ITSELF       "org.freedesktop.DBus"
-#define RETRY_INTERVAL   (20 * NSEC_PER_MSEC)
+#define READ_BUDGET    (1024 * 1024)
+#define MOST_LINE      4096 /* bytes; during authentication */
+#define POLL_MSEC      50
+#define BUS_ITSELF     "org.freedesktop.DBus"
+#define RETRY_INTERVAL (20 * NSEC_PER_MSEC)
 
 typedef enum
 {
@@ -39,14 +36,6 @@ typedef enum
   BUS_READY,
   BUS_CLOSED,
 } BusState;
-
-typedef struct
-{
-  uint8_t *bytes;
-  size_t size;
-  size_t sent;
-  int fd; /* sent with the first byte; -1 = none */
-} Outgoing;
 
 typedef struct
 {
@@ -67,8 +56,8 @@ struct Bus
   void *data;
   char *name;
   uint32_t last_serial;
-  GQueue outgoing;  /* [Outgoing] being sent */
-  GQueue waiting;   /* [Outgoing] queued until Hello is answered */
+  GQueue outgoing;  /* [BusOutgoing] being sent */
+  GQueue waiting;   /* [BusOutgoing] queued until Hello is answered */
   GArray *pending;  /* [Pending] */
   bool is_watched;  /* by the pump */
   bool is_retrying; /* a tick retries because the socket buffer is full */
@@ -77,16 +66,6 @@ struct Bus
   size_t n_read;    /* bytes in `input` */
   uint8_t input[READ_SIZE + BUS_MESSAGE_MAX];
 };
-
-static void
-free_outgoing (void *data)
-{
-  Outgoing *out = data;
-
-  g_free (out->bytes);
-  sysprof_autofd_close (&out->fd);
-  g_free (out);
-}
 
 static void
 clear_pending (void *data)
@@ -131,8 +110,8 @@ close_with (Bus *self, GError *error)
   self->state = BUS_CLOSED;
   self->pending = new_pending ();
   sysprof_bus_detach (self);
-  g_queue_clear_full (&self->outgoing, free_outgoing);
-  g_queue_clear_full (&self->waiting, free_outgoing);
+  g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
+  g_queue_clear_full (&self->waiting, sysprof_bus_outgoing_free);
 
   for (guint i = 0; i < pending->len; i++)
     {
@@ -158,45 +137,6 @@ fail (Bus *self, SysprofErrorCode code, const char *format, ...)
 
 /* --- sending --- */
 
-/* FALSE if the socket buffer is full (EAGAIN) or on another error, with errno. */
-static bool
-send_one (Bus *self, Outgoing *out)
-{
-  struct iovec part = { out->bytes + out->sent, out->size - out->sent };
-  union
-  {
-    char bytes[CMSG_SPACE (sizeof (int))];
-    struct cmsghdr align;
-  } control = { 0 };
-  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-  ssize_t n;
-
-  if (out->fd >= 0)
-    {
-      struct cmsghdr *header;
-
-      message.msg_control = control.bytes;
-      message.msg_controllen = sizeof control.bytes;
-      header = CMSG_FIRSTHDR (&message);
-      header->cmsg_level = SOL_SOCKET;
-      header->cmsg_type = SCM_RIGHTS;
-      header->cmsg_len = CMSG_LEN (sizeof (int));
-      memcpy (CMSG_DATA (header), &out->fd, sizeof (int));
-    }
-
-  do
-    n = sendmsg (self->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  while (n < 0 && errno == EINTR);
-  if (n < 0)
-    return false;
-
-  sysprof_autofd_close (&out->fd);
-  out->fd = -1;
-  out->sent += (size_t) n;
-  errno = EAGAIN; /* in case of a partial write */
-  return out->sent == out->size;
-}
-
 /* Whether sending may succeed later. */
 static bool
 is_passing (int number)
@@ -207,11 +147,12 @@ is_passing (int number)
 static void
 send_what_waits (Bus *self)
 {
-  Outgoing *out;
+  BusOutgoing *out;
 
   errno = EAGAIN;
-  while ((out = g_queue_peek_head (&self->outgoing)) != NULL && send_one (self, out))
-    free_outgoing (g_queue_pop_head (&self->outgoing));
+  while ((out = g_queue_peek_head (&self->outgoing)) != NULL &&
+         sysprof_bus_socket_send (self->fd, out))
+    sysprof_bus_outgoing_free (g_queue_pop_head (&self->outgoing));
 
   if (out != NULL && !is_passing (errno))
     {
@@ -219,7 +160,7 @@ send_what_waits (Bus *self)
        * user. A read also shows that the other side has closed the connection. */
       if (self->send_error == 0 && errno != EPIPE && errno != ECONNRESET)
         self->send_error = errno;
-      g_queue_clear_full (&self->outgoing, free_outgoing);
+      g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
       (void) shutdown (self->fd, SHUT_RDWR); /* fails if the connection is closed already */
       out = NULL;
     }
@@ -242,9 +183,9 @@ retry_tick (RecordingContext *context, int64_t now, void *data)
 static void
 send_text (Bus *self, const char *text, size_t size)
 {
-  Outgoing *out = g_new0 (Outgoing, 1);
+  BusOutgoing *out = g_new0 (BusOutgoing, 1);
 
-  *out = (Outgoing){ .bytes = g_memdup2 (text, size), .size = size, .fd = -1 };
+  *out = (BusOutgoing){ .bytes = g_memdup2 (text, size), .size = size, .fd = -1 };
   g_queue_push_tail (&self->outgoing, out);
   send_what_waits (self);
 }
@@ -259,7 +200,7 @@ static void
 queue_message (Bus *self, GQueue *queue, GDBusMessage *message, int fd)
 {
   g_autoptr (GError) error = NULL;
-  Outgoing *out = g_new0 (Outgoing, 1);
+  BusOutgoing *out = g_new0 (BusOutgoing, 1);
 
   out->fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   if (out->fd >= 0)
@@ -301,7 +242,7 @@ static void
 greeted (Bus *self, GDBusMessage *reply, const GError *error, void *data)
 {
   GVariant *body = reply != NULL ? g_dbus_message_get_body (reply) : NULL;
-  Outgoing *out;
+  BusOutgoing *out;
 
   if (self->state == BUS_CLOSED)
     return;
@@ -406,30 +347,6 @@ take_own_message (Bus *self, uint8_t *bytes, size_t size)
 
 /* --- receiving --- */
 
-static uint32_t
-read_u32 (const uint8_t *bytes, bool is_big_endian)
-{
-  uint32_t value;
-
-  memcpy (&value, bytes, sizeof value);
-  return is_big_endian ? GUINT32_FROM_BE (value) : GUINT32_FROM_LE (value);
-}
-
-/* The size of the message that starts with these 16 bytes; 0 = not a valid message. */
-static size_t
-message_size (const uint8_t *bytes)
-{
-  bool is_big_endian = bytes[0] == 'B';
-  uint32_t body = read_u32 (bytes + 4, is_big_endian);
-  uint32_t fields = read_u32 (bytes + 12, is_big_endian);
-  uint64_t size = FIXED_SIZE + (((uint64_t) fields + 7) & ~UINT64_C (7)) + body;
-
-  if ((bytes[0] != 'l' && bytes[0] != 'B') || bytes[3] != 1 || fields > MOST_FIELDS_SIZE ||
-      size > MOST_MESSAGE)
-    return 0;
-  return (size_t) size;
-}
-
 /* Processes the complete messages. Returns the number of bytes used. */
 static size_t
 take_messages (Bus *self, int64_t time)
@@ -445,10 +362,10 @@ take_messages (Bus *self, int64_t time)
       at += n;
       left -= n;
       self->skip -= n;
-      if (left < FIXED_SIZE)
+      if (left < BUS_FIXED_SIZE)
         break;
 
-      size = message_size (self->input + at);
+      size = sysprof_bus_message_size (self->input + at);
       if (size == 0)
         {
           fail (self, SYSPROF_ERROR_CORRUPT,
@@ -528,59 +445,14 @@ take_lines (Bus *self)
   return at;
 }
 
-static void
-drop_fds (struct msghdr *message)
-{
-  for (struct cmsghdr *header = CMSG_FIRSTHDR (message); header != NULL;
-       header = CMSG_NXTHDR (message, header))
-    {
-      size_t n = header->cmsg_len >= CMSG_LEN (0)
-                     ? (header->cmsg_len - CMSG_LEN (0)) / sizeof (int)
-                     : 0;
-
-      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-        continue;
-      for (size_t i = 0; i < n; i++)
-        {
-          int fd;
-
-          memcpy (&fd, CMSG_DATA (header) + i * sizeof fd, sizeof fd);
-          (void) close (fd); /* received descriptors are not used */
-        }
-    }
-}
-
-/* Reads the available bytes, and closes descriptors that come with them. */
-static ssize_t
-receive (Bus *self)
-{
-  struct iovec part = { self->input + self->n_read, sizeof self->input - self->n_read };
-  union
-  {
-    char bytes[CMSG_SPACE (MOST_FDS * sizeof (int))];
-    struct cmsghdr align;
-  } control;
-  struct msghdr message = { .msg_iov = &part,
-                            .msg_iovlen = 1,
-                            .msg_control = control.bytes,
-                            .msg_controllen = sizeof control.bytes };
-  ssize_t n;
-
-  do
-    n = recvmsg (self->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  while (n < 0 && errno == EINTR);
-  if (n >= 0)
-    drop_fds (&message);
-  return n;
-}
-
 /* `time`: when the pump woke up. All messages of one wake-up get this time, because they were
  * queued for an unknown time; separate timestamps would only show how fast they were read.
  * FALSE if there is nothing more to read now. */
 static bool
 read_once (Bus *self, int64_t time)
 {
-  ssize_t n = receive (self);
+  ssize_t n = sysprof_bus_socket_receive (self->fd, self->input + self->n_read,
+                                          sizeof self->input - self->n_read);
   size_t used = 0;
 
   if (n < 0 && errno == EAGAIN)
@@ -673,8 +545,8 @@ sysprof_bus_close (Bus *self)
   if (self == NULL)
     return;
 
-  g_queue_clear_full (&self->outgoing, free_outgoing);
-  g_queue_clear_full (&self->waiting, free_outgoing);
+  g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
+  g_queue_clear_full (&self->waiting, sysprof_bus_outgoing_free);
   g_array_unref (self->pending);
   sysprof_autofd_close (&self->fd);
   g_free (self->address);
