@@ -34,6 +34,7 @@
  * consecutive functions. Every program has a gap of about 200 bytes, which the compiler
  * adds. */
 #define LEAST_SYMBOLS 256
+#define MOST_OUTSIDE  8192 /* stored calls between gaps */
 #define MOST_GAPS     4096 /* gaps of that size that are searched for calls */
 
 typedef struct
@@ -61,6 +62,8 @@ typedef struct
   bool is_comparing;
   bool is_again;        /* the pass must be repeated, because a function needs other rows */
   RuleCheck check;      /* of the current function and section */
+  uint64_t *outside;    /* [MOST_OUTSIDE] */
+  size_t n_outside;
   uint64_t code_budget; /* bytes of code without rules that may still be read */
   uint32_t no_rule;     /* RULE_NONE or RULE_DOUBT */
   BuildSources sources;
@@ -176,6 +179,33 @@ is_part (const char *name)
   return strstr (name, ".cold") != NULL;
 }
 
+static void
+add_starts_among (CodeReader *reader,
+                  const uint64_t *target,
+                  size_t n,
+                  uint64_t start,
+                  uint64_t end)
+{
+  for (size_t i = 0; i < n; i++)
+    if (target[i] >= start && target[i] < end)
+      sysprof_code_reader_add_start (reader, target[i]);
+}
+
+/* Stores calls from one gap to later ones. */
+static void
+keep_outside (Build *self, const CodeReader *reader)
+{
+  size_t n;
+  const uint64_t *target = sysprof_code_reader_get_outside (reader, &n);
+
+  if (self->outside == NULL)
+    self->outside = calloc (MOST_OUTSIDE, sizeof *self->outside);
+  if (self->outside == NULL)
+    return;
+  for (size_t i = 0; i < n && self->n_outside < MOST_OUTSIDE; i++)
+    self->outside[self->n_outside++] = target[i];
+}
+
 /* The first symbol that begins at or after `address`. */
 static size_t
 find_symbol (const ElfSymbols *symbols, uint64_t address)
@@ -220,9 +250,8 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
     }
 
   find_call_targets (self);
-  for (size_t i = 0; i < self->n_call_targets; i++)
-    if (self->call_targets[i] >= start && self->call_targets[i] < end)
-      sysprof_code_reader_add_start (reader, self->call_targets[i]);
+  add_starts_among (reader, self->call_targets, self->n_call_targets, start, end);
+  add_starts_among (reader, self->outside, self->n_outside, start, end);
 }
 
 /* Returns the number of bytes that have rules afterwards. */
@@ -244,6 +273,7 @@ read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
   sysprof_code_reader_add_start (reader, sysprof_elf_image_entry (self->image));
   add_starts (self, reader, start, end);
   covered = sysprof_code_reader_run (reader, add_gap_row, rows);
+  keep_outside (self, reader);
   sysprof_code_reader_free (reader);
   return covered;
 }
@@ -414,6 +444,7 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     return ELF_NO_MEMORY;
 
   self->next_eh = self->next_debug = 0;
+  self->n_outside = 0;
   self->code_budget = MOST_CODE_READ;
   self->header = (UnwindTableHeader){
     .machine = sysprof_elf_image_machine (self->image),
@@ -500,6 +531,7 @@ out:
   sysprof_elf_symbols_free (self.symbols);
   free (self.call_targets);
   sysprof_rule_check_clear (&self.check);
+  free (self.outside);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;

@@ -21,11 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CODE   (UINT64_C (32) << 20) /* bytes read at once */
-#define MOST_STATES 4096                  /* different stacks; a C library has a thousand */
-#define HASH_SLOTS  (4 * MOST_STATES)
-#define HASH_SHIFT  50        /* 64 - log2 (HASH_SLOTS) */
-#define MOST_FRAME  (1 << 20) /* bytes */
+#define MOST_CODE    (UINT64_C (32) << 20) /* bytes read at once */
+#define MOST_OUTSIDE 1024
+#define MOST_STATES  4096 /* different stacks; a C library has a thousand */
+#define HASH_SLOTS   (4 * MOST_STATES)
+#define HASH_SHIFT   50        /* 64 - log2 (HASH_SLOTS) */
+#define MOST_FRAME   (1 << 20) /* bytes */
 
 #define FUNCTION_ALIGN 16
 
@@ -68,9 +69,15 @@ struct CodeReader
   size_t n_queued;
   size_t queue_capacity;
   bool is_out_of_memory;
+  /* a start of a function was found after its code had been reached as part of the function
+   * before */
+  bool is_late;
 
   uint32_t n_loops; /* loops searched for so far */
   uint32_t n_tables;
+
+  uint64_t outside[MOST_OUTSIDE]; /* [n_outside] */
+  size_t n_outside;
 };
 
 /* --- states --- */
@@ -162,6 +169,7 @@ add_start (CodeReader *self, uint64_t offset)
     return;
 
   self->is_start[offset / 8] |= (uint8_t) (1 << (offset % 8));
+  self->is_late = self->is_late || self->state[offset] != UNVISITED;
   if (self->state[offset] != ENTRY)
     {
       self->state[offset] = ENTRY;
@@ -352,6 +360,21 @@ sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
     add_start (self, offset);
 }
 
+/* Whether there is only an instruction that ends the process (as in musl's
+ * __stack_chk_fail). */
+static bool
+is_end_of_process (const CodeReader *self, uint64_t offset)
+{
+  static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+  if (offset + 6 > self->size)
+    return false;
+  if (memcmp (self->code + offset, endbr64, sizeof endbr64) == 0)
+    offset += sizeof endbr64;
+  return self->code[offset] == 0xf4 /* hlt */ ||
+         (self->code[offset] == 0x0f && self->code[offset + 1] == 0x0b /* ud2 */);
+}
+
 #define MOST_JUMP   (1 << 18) /* bytes within a function */
 #define MOST_TABLES 16384     /* limit for searches, as for loops */
 
@@ -385,16 +408,24 @@ read_targets (const CodeReader *self,
   return true;
 }
 
-/* Reaches the targets of the table of the jump at `offset`. */
+/* Finds the table of the jump at `offset`. `targets` [JUMP_TABLE_MOST] are its possible
+ * targets. */
+static bool
+find_table (CodeReader *self, uint32_t offset, JumpTable *table, uint32_t *targets)
+{
+  JumpCode code = { self->code, self->size, self->start, self->state };
+
+  return self->n_tables++ < MOST_TABLES && sysprof_jump_table_find (&code, offset, table) &&
+         read_targets (self, table, offset, targets);
+}
+
 static void
 jump_by_table (CodeReader *self, uint32_t offset, Stack stack)
 {
-  JumpCode code = { self->code, self->size, self->start, self->state };
   uint32_t targets[JUMP_TABLE_MOST];
   JumpTable table;
 
-  if (self->n_tables++ < MOST_TABLES && sysprof_jump_table_find (&code, offset, &table) &&
-      read_targets (self, &table, offset, targets))
+  if (find_table (self, offset, &table, targets))
     for (uint32_t i = 0; i < table.n; i++)
       reach (self, targets[i], stack);
 }
@@ -427,7 +458,14 @@ visit (CodeReader *self, uint32_t offset)
       break;
     case X86_CALL:
       if (instruction.target != 0 && instruction.target != self->start + next)
-        add_start (self, instruction.target - self->start);
+        {
+          if (instruction.target - self->start < self->size)
+            add_start (self, instruction.target - self->start);
+          else if (self->n_outside < MOST_OUTSIDE)
+            self->outside[self->n_outside++] = instruction.target;
+          if (is_end_of_process (self, instruction.target - self->start))
+            return;
+        }
       if (next < self->size && looks_like_start (self, next) &&
           !is_loop_behind_padding (self, next))
         return;
@@ -453,6 +491,99 @@ follow (CodeReader *self)
     visit (self, self->queue[--self->n_queued]);
 }
 
+/* Follows the code again, with all starts of functions known. */
+static void
+follow_again (CodeReader *self)
+{
+  memset (self->state, 0, self->size * sizeof *self->state);
+  self->n_outside = 0;
+  for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory; offset++)
+    if (is_start (self, (uint32_t) offset))
+      {
+        self->state[offset] = ENTRY;
+        enqueue (self, (uint32_t) offset);
+      }
+  follow (self);
+}
+
+/* --- code without references --- */
+
+/* deregister_tm_clones() and register_tm_clones(), after which a program's own code begins: lea
+ * …, %rdi; lea …; then cmp %rdi, %rax, or sub %rdi, %rsi. */
+static bool
+is_compilers_own (const CodeReader *self, uint64_t offset)
+{
+  static const uint8_t first[] = { 0x48, 0x8d, 0x3d };
+  static const uint8_t compares[] = { 0x48, 0x39, 0xf8 };
+  static const uint8_t subtracts[] = { 0x48, 0x29, 0xfe };
+  const uint8_t *code = self->code + offset;
+
+  return self->size - offset > 17 && memcmp (code, first, sizeof first) == 0 &&
+         (memcmp (code + 14, compares, sizeof compares) == 0 ||
+          memcmp (code + 14, subtracts, sizeof subtracts) == 0);
+}
+
+/* Whether this is a call followed by padding that is not reached: then it does not return. */
+static bool
+is_last_call (const CodeReader *self, uint64_t offset, const X86Instruction *call)
+{
+  uint64_t next = offset + call->length;
+
+  return call->kind == X86_CALL && next < self->size && self->state[next] == UNVISITED &&
+         is_padding_at (self, next);
+}
+
+/* After the end of reached code, a function may begin whose address is only used elsewhere: it
+ * is aligned, and looks like a function. But it may also be a part of the function before, if
+ * that has a jump through an unknown table; then it gets no rules. One pass from the beginning
+ * finds all such functions, because everything that is reached from one is followed at once. */
+static void
+follow_loose_functions (CodeReader *self)
+{
+  bool is_behind_end = false; /* the code before was reached, and does not continue here */
+  bool has_table = false;     /* the function has a jump through an unknown table */
+  X86Kind before = X86_OTHER; /* the previous instruction */
+  uint32_t targets[JUMP_TABLE_MOST];
+  JumpTable table;
+
+  for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory;)
+    {
+      X86Instruction instruction;
+
+      if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                               &instruction))
+        {
+          offset++;
+          is_behind_end = false;
+          before = X86_OTHER;
+          continue;
+        }
+
+      if (self->state[offset] == UNVISITED && is_behind_end && !has_table &&
+          (self->start + offset) % FUNCTION_ALIGN == 0 &&
+          (is_compilers_own (self, offset) || looks_like_start (self, offset)) &&
+          instruction.kind != X86_PADDING && instruction.kind != X86_RETURN)
+        {
+          add_start (self, offset);
+          follow (self);
+        }
+
+      if (is_start (self, (uint32_t) offset))
+        has_table = false;
+      /* Right after a branch, this is a tail call through a weak pointer. */
+      if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got &&
+          before != X86_BRANCH && !find_table (self, (uint32_t) offset, &table, targets))
+        has_table = true;
+      before = instruction.kind;
+      if (self->state[offset] != UNVISITED)
+        is_behind_end = instruction.kind == X86_JUMP || instruction.kind == X86_RETURN ||
+                        is_last_call (self, offset, &instruction);
+      else if (instruction.kind != X86_PADDING && self->code[offset] != 0xcc)
+        is_behind_end = false;
+      offset += instruction.length;
+    }
+}
+
 /* --- rows --- */
 
 static uint32_t
@@ -476,6 +607,27 @@ rule_of (const Stack *stack)
   if (stack->sp <= (int32_t) RULE_MOST_OFFSET)
     return RULE_MAKE (RULE_SP, stack->sp, slot);
   return RULE_MAKE_FAR (stack->sp, slot <= RULE_FAR_MOST_SLOT ? slot : SLOT_FAR_LOST);
+}
+
+/* A return finds its address at SP, whatever the distance of SP from the CFA is. An addition to
+ * SP right before it gives the distance there. */
+static uint32_t
+rule_before_return (const CodeReader *self, uint64_t offset)
+{
+  X86Instruction instruction;
+  int64_t size = 0;
+
+  if (sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                          &instruction) &&
+      instruction.kind == X86_ADD_SP)
+    {
+      size = instruction.value;
+      offset += instruction.length;
+    }
+  if (offset >= self->size || (self->code[offset] != 0xc3 && self->code[offset] != 0xc2) ||
+      size < 0 || size % 8 != 0 || size + 8 > (int64_t) RULE_MOST_OFFSET)
+    return RULE_NONE;
+  return RULE_MAKE (RULE_SP, size + 8, SLOT_LOST);
 }
 
 /* Whether [from, to) is padding, which is never executed and needs no rows. */
@@ -504,6 +656,9 @@ sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
   uint64_t covered = 0;
 
   follow (self);
+  follow_loose_functions (self);
+  if (self->is_late)
+    follow_again (self);
   if (self->is_out_of_memory)
     return 0;
 
@@ -525,6 +680,8 @@ sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
         }
 
       rule = rule_of (&self->stack[state]);
+      if (RULE_KIND (rule) == RULE_NONE)
+        rule = rule_before_return (self, offset);
       row (data, self->start + offset, rule);
       if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
                                &instruction))
@@ -564,6 +721,13 @@ sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end)
   (void) intern (self, (Stack){ UNKNOWN, UNKNOWN, UNKNOWN }); /* LOST */
   (void) intern (self, at_entry);                             /* ENTRY */
   return self;
+}
+
+const uint64_t *
+sysprof_code_reader_get_outside (const CodeReader *self, size_t *n)
+{
+  *n = self->n_outside;
+  return self->outside;
 }
 
 void

@@ -12,6 +12,8 @@ typedef struct CodeReader CodeReader;
 /* Reads the code [start, end) of the file. NULL: it cannot be read, is too large, or there is
  * no memory. */
 CodeReader *sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end);
+/* Targets of calls outside the code, unsorted; owned by the reader. */
+const uint64_t *sysprof_code_reader_get_outside (const CodeReader *self, size_t *n);
 void sysprof_code_reader_free (CodeReader *self);
 
 /* Adds the start of a function. Others are found by following calls. */

@@ -388,6 +388,7 @@ kind_of_ff (const Decoder *self, X86Instruction *instruction)
       return X86_CALL;
     case 4:
     case 5:
+      instruction->is_got = MOD (self) == 0 && (self->modrm & 7) == 5;
       return X86_JUMP;
     case 6:
       instruction->number = X86_NO_REGISTER;

@@ -40,6 +40,8 @@ typedef struct
   uint8_t length; /* 1 to 15 */
   X86Kind kind;
   uint8_t number;
+  /* of X86_JUMP: through a word at a fixed address, as for a function of another library */
+  bool is_got;
   int64_t value;
   uint64_t target;
 } X86Instruction;

@@ -3,7 +3,7 @@
 """Assembly without call-frame information in a program without symbols is found by its callers: each function
 gets rules that follow from its code. The same holds for a function with wrong rules, which is counted.
 
-usage: test-call-targets.py PRINT-TABLE CC...
+usage: test-called.py PRINT-TABLE CC...
 """
 
 import os
@@ -20,7 +20,7 @@ FUNCTION (called, "mov %rdi, %rax\n push %rbx\n sub $64, %rsp\n add %rax, %rbx\n
 FUNCTION (jumped_to, "xor %eax, %eax\n push %r12\n pop %r12\n ret");
 __asm__ (".p2align 4\n");
 FUNCTION (pointed_at, "test %edi, %edi\n push %r13\n pop %r13\n ret");
-FUNCTION (called_by_that, "cmp $3, %edi\n push %r14\n nop\n pop %r14\n ret");
+FUNCTION (called_by_that, "cmp $3, %edi\n push %r14\n call called_from_afar\n pop %r14\n ret");
 __asm__ (".fill 400, 1, 0x90\n");
 long called (long), jumped_to (long), pointed_at (long), called_by_that (long);
 __attribute__ ((noinline)) long tail (long x) { return jumped_to (x + 1); }
@@ -30,6 +30,8 @@ volatile int sink;
 __attribute__ ((noinline)) long plain (long x) { sink = 1; return x + 1; }
 __attribute__ ((noinline)) long other (long x) { sink = 2; return called_by_that (x) + 1; }
 __asm__ (".fill 400, 1, 0x90\n");
+FUNCTION (called_from_afar, "inc %edi\n push %r15\n pop %r15\n ret");
+__asm__ (".fill 400, 1, 0x90\n");
 long (*volatile pointer) (long);
 int main (int n, char **words) { pointer = pointed_at; return (int) (called (n) + mistaken (n) + tail (n) + other (n) + pointer (n) + plain (n)); }
 """
@@ -38,7 +40,8 @@ EXPECTED = {
     "mistaken": {0: 8, 4: 8, 5: 16, 6: 24, 10: 88, 14: 24, 15: 16, 16: 8},
     "jumped_to": {0: 8, 2: 8, 4: 16, 6: 8},
     "pointed_at": {0: 8, 2: 8, 4: 16, 6: 8},
-    "called_by_that": {0: 8, 3: 8, 5: 16, 6: 16, 8: 8},
+    "called_by_that": {0: 8, 3: 8, 5: 16, 10: 16, 12: 8},
+    "called_from_afar": {0: 8, 2: 8, 4: 16, 6: 8},
 }
 
 
