@@ -60,9 +60,9 @@ typedef struct
   size_t n_contradicted;
   /* compare rules with code: in the first pass, unless only call-frame information is used */
   bool is_comparing;
-  bool is_again;        /* the pass must be repeated, because a function needs other rows */
-  RuleCheck check;      /* of the current function and section */
-  uint64_t *outside;    /* [MOST_OUTSIDE] */
+  bool is_again;     /* the pass must be repeated, because a function needs other rows */
+  RuleCheck check;   /* of the current function and section */
+  uint64_t *outside; /* [MOST_OUTSIDE] */
   size_t n_outside;
   uint64_t code_budget; /* bytes of code without rules that may still be read */
   uint32_t no_rule;     /* RULE_NONE or RULE_DOUBT */
