@@ -453,10 +453,10 @@ sysprof_waits_fill_by_cause (SelectedWaits *selected)
 {
   Causes self;
 
+  sysprof_rows_init (selected->rows, columns, N_COLUMNS, 0);
   causes_init (&self, selected);
   for (uint32_t i = 0; i < selected->n && sysprof_is_wanted_at (i); i++)
     add_wait (&self, selected->found[i]);
-  sysprof_rows_init (selected->rows, columns, N_COLUMNS, 0);
   add_rows (&self);
   causes_clear (&self);
 }
