@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Resolves addresses: finds the unit of each, and combines the unit's functions and lines into
- * answers. */
+ * answers. A skeleton's functions are in its split unit. */
 
-#include "dwarf/unit.h"
+#include "dwarf/answer-texts.h"
+#include "dwarf/unit-ranges.h"
 
 #include <stdlib.h>
 
@@ -13,19 +14,6 @@
 #define WORK_PER_ADDRESS 1024
 #define LEAST_WORK       (UINT64_C (16) << 20)
 
-#define MAX_RANGES (UINT32_C (1) << 24) /* of all units */
-/* overlapping ranges that are examined before an address */
-#define MOST_BACK  64
-#define MAX_STRING 65536 /* maximum bytes of a name */
-
-typedef struct
-{
-  uint64_t start;
-  uint64_t end;
-  uint64_t furthest; /* the highest end of this range and all before it */
-  uint32_t unit;     /* index */
-} UnitRange;
-
 struct Dwarf
 {
   DwarfFiles files;
@@ -34,421 +22,9 @@ struct Dwarf
   DwarfFile package;
   DwarfFile split; /* the split file that is open */
   bool has_package;
-  uint32_t n_files; /* number of files so far */
-  UnitRange *range; /* [n_ranges] by start */
-  size_t n_ranges;
-  size_t ranges_capacity;
-  bool has_unit_ranges; /* includes the units that .debug_aranges omits */
-  bool has_no_memory;
+  uint32_t n_files;  /* number of files so far */
+  UnitRanges ranges; /* of `file` */
 };
-
-/* --- the unit of an address --- */
-
-typedef struct
-{
-  Dwarf *dwarf;
-  uint32_t unit;
-} RangeOwner;
-
-static void
-append_range (void *closure, uint64_t start, uint64_t end)
-{
-  RangeOwner *owner = closure;
-  Dwarf *self = owner->dwarf;
-
-  if (start >= end || self->n_ranges >= MAX_RANGES)
-    return;
-  if (self->n_ranges == self->ranges_capacity)
-    {
-      size_t capacity = self->ranges_capacity == 0 ? 256 : 2 * self->ranges_capacity;
-      UnitRange *larger = realloc (self->range, capacity * sizeof (UnitRange));
-
-      if (larger == NULL)
-        {
-          self->has_no_memory = true;
-          return;
-        }
-      self->range = larger;
-      self->ranges_capacity = capacity;
-    }
-  self->range[self->n_ranges++] = (UnitRange){ start, end, 0, owner->unit };
-}
-
-static int
-compare_ranges (const void *a, const void *b)
-{
-  const UnitRange *left = a, *right = b;
-
-  if (left->start != right->start)
-    return left->start < right->start ? -1 : 1;
-  /* The narrower range last: it is examined first. */
-  return (left->end < right->end) - (left->end > right->end);
-}
-
-static void
-sort_ranges (Dwarf *self)
-{
-  uint64_t furthest = 0;
-
-  if (self->n_ranges == 0)
-    return;
-  qsort (self->range, self->n_ranges, sizeof (UnitRange), compare_ranges);
-  for (size_t i = 0; i < self->n_ranges; i++)
-    {
-      if (self->range[i].end > furthest)
-        furthest = self->range[i].end;
-      self->range[i].furthest = furthest;
-    }
-}
-
-/* Reads one set of .debug_aranges. The cursor is after its length. */
-static void
-take_set (Dwarf *self, Cursor set, const uint8_t *start, bool is_64)
-{
-  uint16_t version = cursor_u16 (&set);
-  uint64_t offset = cursor_uint (&set, is_64 ? 8 : 4);
-  uint8_t address_size = cursor_u8 (&set);
-  uint8_t segment_size = cursor_u8 (&set);
-  Unit *unit;
-  uint64_t misaligned;
-
-  if (set.is_bad || version != 2 || (address_size != 4 && address_size != 8) ||
-      segment_size != 0 || self->file.n_units == 0)
-    return;
-  /* The offset is that of a unit's header. */
-  unit = sysprof_dwarf_file_find_unit (&self->file, offset + (is_64 ? 24 : 12));
-  if (unit == NULL || unit->offset != offset)
-    return;
-
-  unit->is_ranged = true;
-  misaligned = (uint64_t) (set.at - start) % (2u * address_size);
-  cursor_skip (&set, misaligned == 0 ? 0 : 2u * address_size - misaligned);
-  while (cursor_left (&set) > 0)
-    {
-      uint64_t from = cursor_uint (&set, address_size);
-      uint64_t size = cursor_uint (&set, address_size);
-      uint64_t to;
-
-      if (set.is_bad || (from == 0 && size == 0))
-        break;
-      if (!__builtin_add_overflow (from, size, &to))
-        append_range (&(RangeOwner){ self, (uint32_t) (unit - self->file.units) }, from, to);
-    }
-}
-
-static void
-read_aranges (Dwarf *self)
-{
-  Cursor cursor = sysprof_dwarf_file_cursor (&self->file, SECTION_ARANGES, 0);
-
-  while (cursor_left (&cursor) > 0)
-    {
-      const uint8_t *start = cursor.at, *end;
-      Cursor set;
-      bool is_64;
-
-      if (!sysprof_dwarf_take_length (&cursor, &is_64, &end))
-        break;
-      set = cursor;
-      set.end = end;
-      take_set (self, set, start, is_64);
-      cursor.at = end;
-    }
-}
-
-static void
-read_unit_ranges (Dwarf *self)
-{
-  self->has_unit_ranges = true;
-  for (size_t i = 0; i < self->file.n_units; i++)
-    {
-      Unit *unit = &self->file.units[i];
-      const Root *root;
-      RangeOwner owner = { self, (uint32_t) i };
-
-      if (unit->is_ranged || unit->type == DW_UT_TYPE || unit->type == DW_UT_PARTIAL)
-        continue;
-      root = sysprof_dwarf_unit_root (unit);
-      if (!root->is_sound || root->tag == DW_TAG_PARTIAL_UNIT)
-        continue;
-      if (root->has_ranges)
-        (void) sysprof_dwarf_for_each_range (unit, unit, root->ranges_form, root->ranges,
-                                             append_range, &owner);
-      else if (root->has_pc)
-        append_range (&owner, root->low_pc, root->high_pc);
-    }
-  sort_ranges (self);
-}
-
-/* The index of the unit, or UINT32_MAX. */
-static uint32_t
-find_unit (const Dwarf *self, uint64_t address)
-{
-  size_t low = 0, high = self->n_ranges;
-
-  while (low < high)
-    {
-      size_t middle = low + (high - low) / 2;
-
-      if (self->range[middle].start <= address)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  for (size_t back = 0; back < MOST_BACK && low > 0; back++, low--)
-    {
-      if (self->range[low - 1].end > address)
-        return self->range[low - 1].unit;
-      if (self->range[low - 1].furthest <= address)
-        break;
-    }
-  return UINT32_MAX;
-}
-
-/* --- texts --- */
-
-typedef struct
-{
-  uint64_t key; /* of an entry: file and offset */
-  uint32_t text;
-  uint32_t decl_file;
-  uint32_t decl_line;
-  bool is_used;
-} NameSlot;
-
-/* The files of a unit. Each file's path is composed once. */
-typedef struct
-{
-  LineTable table;
-  bool is_there;
-  uint32_t *text; /* [n_text] by file, 0 = not looked up yet or unknown */
-  size_t n_text;
-} Files;
-
-/* *Owned* by one call of sysprof_dwarf_resolve(). */
-typedef struct
-{
-  Dwarf *dwarf;
-  DwarfAnswers *answers;
-  size_t frames_capacity;
-  size_t text_capacity;
-  uint32_t *text_slot; /* [n_text_slots] offsets, 0 = free */
-  size_t n_text_slots;
-  size_t n_texts;
-  NameSlot *name_slot; /* [n_name_slots] */
-  size_t n_name_slots;
-  size_t n_names;
-  Files other_files;     /* of the unit that declares a function of this unit */
-  uint32_t other_number; /* of that unit's file, */
-  uint64_t other_offset; /* and its offset in the file */
-  uint64_t work;
-  uint64_t most_work;
-  ElfStatus status;
-} Resolution;
-
-static uint64_t
-hash_text (const char *text, size_t size)
-{
-  uint64_t hash = 0xcbf29ce484222325;
-
-  for (size_t i = 0; i < size; i++)
-    hash = (hash ^ (uint8_t) text[i]) * 0x100000001b3;
-  return hash ^ hash >> 29;
-}
-
-static bool
-grow_text_slots (Resolution *self)
-{
-  size_t n = self->n_text_slots == 0 ? 256 : 2 * self->n_text_slots;
-  uint32_t *larger = calloc (n, sizeof *larger);
-
-  if (larger == NULL)
-    return false;
-  for (size_t i = 0; i < self->n_text_slots; i++)
-    if (self->text_slot[i] != 0)
-      {
-        const char *text = self->answers->text + self->text_slot[i];
-        size_t at = (size_t) hash_text (text, strlen (text)) & (n - 1);
-
-        while (larger[at] != 0)
-          at = (at + 1) & (n - 1);
-        larger[at] = self->text_slot[i];
-      }
-  free (self->text_slot);
-  self->text_slot = larger;
-  self->n_text_slots = n;
-  return true;
-}
-
-static bool
-reserve_text (Resolution *self, size_t size)
-{
-  DwarfAnswers *answers = self->answers;
-  size_t capacity = self->text_capacity == 0 ? 4096 : self->text_capacity;
-  char *larger;
-
-  if (size <= self->text_capacity - answers->text_size)
-    return true;
-  while (capacity - answers->text_size < size)
-    capacity *= 2;
-  larger = realloc (answers->text, capacity);
-  if (larger == NULL)
-    return false;
-  answers->text = larger;
-  self->text_capacity = capacity;
-  return true;
-}
-
-/* The text's offset; 0 if it is empty, or out of memory (status). */
-static uint32_t
-intern (Resolution *self, const char *text)
-{
-  DwarfAnswers *answers = self->answers;
-  size_t size = text != NULL ? strnlen (text, MAX_STRING + 1) : 0;
-  size_t at;
-
-  if (size == 0 || size > MAX_STRING)
-    return 0;
-  self->work += size / 8;
-  if (size + 1 > DWARF_MAX_TEXT - answers->text_size)
-    {
-      self->status = ELF_TOO_LARGE;
-      return 0;
-    }
-  if ((2 * self->n_texts >= self->n_text_slots && !grow_text_slots (self)) ||
-      !reserve_text (self, size + 1))
-    {
-      self->status = ELF_NO_MEMORY;
-      return 0;
-    }
-
-  for (at = (size_t) hash_text (text, size) & (self->n_text_slots - 1);
-       self->text_slot[at] != 0; at = (at + 1) & (self->n_text_slots - 1))
-    if (strncmp (answers->text + self->text_slot[at], text, size + 1) == 0)
-      return self->text_slot[at];
-
-  self->text_slot[at] = (uint32_t) answers->text_size;
-  self->n_texts++;
-  memcpy (answers->text + answers->text_size, text, size);
-  answers->text[answers->text_size + size] = 0;
-  answers->text_size += size + 1;
-  return self->text_slot[at];
-}
-
-static NameSlot *
-find_slot (NameSlot *slots, size_t n, uint64_t key)
-{
-  size_t at = (size_t) (key * 0x9e3779b97f4a7c15 >> 20) & (n - 1);
-
-  while (slots[at].is_used && slots[at].key != key)
-    at = (at + 1) & (n - 1);
-  return &slots[at];
-}
-
-static bool
-grow_name_slots (Resolution *self)
-{
-  size_t n = self->n_name_slots == 0 ? 256 : 2 * self->n_name_slots;
-  NameSlot *larger = calloc (n, sizeof *larger);
-
-  if (larger == NULL)
-    return false;
-  for (size_t i = 0; i < self->n_name_slots; i++)
-    if (self->name_slot[i].is_used)
-      *find_slot (larger, n, self->name_slot[i].key) = self->name_slot[i];
-  free (self->name_slot);
-  self->name_slot = larger;
-  self->n_name_slots = n;
-  return true;
-}
-
-/* --- files --- */
-
-static void
-clear_files (Files *self)
-{
-  sysprof_dwarf_lines_clear (&self->table);
-  free (self->text);
-  *self = (Files){ 0 };
-}
-
-static void
-read_files (Resolution *self, Files *files, Unit *unit)
-{
-  files->is_there = sysprof_dwarf_lines_read (&files->table, unit);
-  if (!files->is_there)
-    return;
-  self->work += files->table.n_files + files->table.n_directories;
-  files->n_text = files->table.n_files + 1;
-  files->text = calloc (files->n_text, sizeof *files->text);
-  if (files->text == NULL)
-    self->status = ELF_NO_MEMORY;
-}
-
-static uint32_t
-name_of_file (Resolution *self, Files *files, uint64_t file)
-{
-  char *path;
-
-  if (!files->is_there || file >= files->n_text)
-    return 0;
-  if (files->text[file] == 0)
-    {
-      path = sysprof_dwarf_lines_path (&files->table, file);
-      files->text[file] = intern (self, path);
-      free (path);
-    }
-  return files->text[file];
-}
-
-/* The files of a unit other than the current one. */
-static Files *
-other_files (Resolution *self, Unit *unit)
-{
-  if (self->other_number != unit->file->number || self->other_offset != unit->offset)
-    {
-      clear_files (&self->other_files);
-      if (self->work < self->most_work)
-        read_files (self, &self->other_files, unit);
-      self->other_number = unit->file->number;
-      self->other_offset = unit->offset;
-    }
-  return &self->other_files;
-}
-
-/* Finds the name of the function at an entry and its declaration. `files` are those of the
- * unit. */
-static void
-describe_entry (Resolution *self, Unit *unit, Files *files, uint64_t entry, DwarfFrame *frame)
-{
-  /* Sections have at most 2^30 bytes. */
-  uint64_t key = (uint64_t) unit->file->number << 32 | entry;
-  NameSlot *slot;
-
-  if (2 * self->n_names >= self->n_name_slots && !grow_name_slots (self))
-    {
-      self->status = ELF_NO_MEMORY;
-      return;
-    }
-  slot = find_slot (self->name_slot, self->n_name_slots, key);
-  if (!slot->is_used)
-    {
-      FunctionFacts facts = sysprof_dwarf_function_facts (unit, entry, &self->work);
-
-      slot->key = key;
-      slot->is_used = true;
-      slot->text = intern (self, facts.name);
-      if (facts.decl_unit != NULL && facts.decl_line != 0 && facts.decl_line <= UINT32_MAX)
-        slot->decl_file = name_of_file (
-            self, facts.decl_unit == unit ? files : other_files (self, facts.decl_unit),
-            facts.decl_file);
-      slot->decl_line = slot->decl_file != 0 ? (uint32_t) facts.decl_line : 0;
-      self->n_names++;
-    }
-  frame->name = slot->text;
-  frame->decl_file = slot->decl_file;
-  frame->decl_line = slot->decl_line;
-}
 
 /* --- the addresses of one unit --- */
 
@@ -486,7 +62,7 @@ append_frames (Resolution *self,
                const Functions *functions,
                size_t i,
                const LineRow *line,
-               Files *files,
+               UnitFiles *files,
                DwarfRow *row)
 {
   uint32_t file = line->is_known ? line->file : 0;
@@ -509,12 +85,12 @@ append_frames (Resolution *self,
         return;
       row->n++;
       frame->line = number;
-      frame->file = has_file ? name_of_file (self, files, file) : 0;
+      frame->file = has_file ? sysprof_dwarf_name_of_file (self, files, file) : 0;
       if (call == NULL)
         return;
 
       frame->is_inlined = call->is_inlined;
-      describe_entry (self, unit, files, call->entry, frame);
+      sysprof_dwarf_describe_entry (self, unit, files, call->entry, frame);
       file = call->call_file;
       number = call->call_line;
       has_file = true;
@@ -590,8 +166,8 @@ note_split (Resolution *self,
             bool is_other)
 {
   DwarfAnswers *answers = self->answers;
-  DwarfSplit split = { .directory = intern (self, directory),
-                       .name = intern (self, name),
+  DwarfSplit split = { .directory = sysprof_dwarf_intern (self, directory),
+                       .name = sysprof_dwarf_intern (self, name),
                        .dwo_id = dwo_id,
                        .is_other = is_other };
 
@@ -664,7 +240,7 @@ read_unit (Resolution *self,
            Unit *unit,
            Unit *skeleton,
            Functions *functions,
-           Files *files,
+           UnitFiles *files,
            LineRow *lines)
 {
   functions->most_work = work_left (self);
@@ -674,7 +250,7 @@ read_unit (Resolution *self,
   if (functions->has_no_memory)
     self->status = ELF_NO_MEMORY;
 
-  read_files (self, files, skeleton);
+  sysprof_dwarf_unit_files_read (self, files, skeleton);
   if (files->is_there && self->status == ELF_OK)
     self->work += sysprof_dwarf_lines_run (&files->table, functions->addresses, functions->n,
                                            work_left (self), lines);
@@ -689,7 +265,7 @@ resolve_unit (Resolution *self,
               size_t n)
 {
   Unit *unit = find_split (self, skeleton);
-  Files files = { 0 };
+  UnitFiles files = { 0 };
   Functions functions = {
     .addresses = addresses,
     .n = n,
@@ -709,7 +285,7 @@ resolve_unit (Resolution *self,
   for (size_t i = 0; i < n && self->status == ELF_OK; i++)
     append_frames (self, unit, &functions, i, &lines[i], &files, &self->answers->row[asked[i]]);
 
-  clear_files (&files);
+  sysprof_dwarf_unit_files_clear (&files);
   free (functions.innermost);
   free (functions.start);
   free (functions.end);
@@ -739,16 +315,9 @@ static void
 find_units (Dwarf *self, const uint64_t *addresses, size_t n, UnitOfAddress *units)
 {
   for (size_t i = 0; i < n; i++)
-    {
-      uint32_t unit = find_unit (self, addresses[i]);
-
-      if (unit == UINT32_MAX && !self->has_unit_ranges)
-        {
-          read_unit_ranges (self);
-          unit = find_unit (self, addresses[i]);
-        }
-      units[i] = (UnitOfAddress){ unit, (uint32_t) i };
-    }
+    units[i] = (UnitOfAddress){
+      sysprof_dwarf_unit_ranges_find (&self->ranges, &self->file, addresses[i]), (uint32_t) i
+    };
   qsort (units, n, sizeof (UnitOfAddress), compare_units);
 }
 
@@ -803,7 +372,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   self->file.abbrev_work = self->supplement.abbrev_work = self->package.abbrev_work = 0;
   resolution.most_work = bound_work (self, n);
   if (n >= UINT32_MAX || units == NULL || answers->row == NULL ||
-      !reserve_text (&resolution, 1))
+      !sysprof_dwarf_reserve_text (&resolution, 1))
     {
       resolution.status = ELF_NO_MEMORY;
     }
@@ -813,7 +382,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
       answers->text_size = 1;
       find_units (self, addresses, n, units);
       resolve_units (&resolution, units, n, addresses);
-      if (self->has_no_memory)
+      if (self->ranges.has_no_memory)
         resolution.status = ELF_NO_MEMORY;
     }
 
@@ -821,9 +390,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   if (resolution.status == ELF_NO_MEMORY)
     sysprof_dwarf_answers_clear (answers);
   free (units);
-  free (resolution.text_slot);
-  free (resolution.name_slot);
-  clear_files (&resolution.other_files);
+  sysprof_dwarf_clear_texts (&resolution);
   sysprof_dwarf_file_clear (&self->split); /* its descriptor was borrowed */
   return resolution.status;
 }
@@ -874,8 +441,7 @@ sysprof_dwarf_open (const DwarfFiles *files, Dwarf **dwarf)
       return status;
     }
 
-  read_aranges (self);
-  sort_ranges (self);
+  sysprof_dwarf_unit_ranges_read (&self->ranges, &self->file);
   *dwarf = self;
   return ELF_OK;
 }
@@ -890,6 +456,6 @@ sysprof_dwarf_free (Dwarf *self)
   sysprof_dwarf_file_clear (&self->supplement);
   sysprof_dwarf_file_clear (&self->package);
   sysprof_dwarf_file_clear (&self->split);
-  free (self->range);
+  sysprof_dwarf_unit_ranges_clear (&self->ranges);
   free (self);
 }
