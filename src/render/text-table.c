@@ -1,175 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tables and trees as text. Figures are on the left, right-aligned; names are on the right,
- * where they may be long.
- *
- * A table fits the width of a terminal: it omits columns in the order of Column.extra, then
- * shortens graphs and texts. Without a terminal it must not shorten anything. */
+ * where they may be long. Without a terminal nothing is shortened. */
 
-#include "render/text-table.h"
+#include "render/text-table-private.h"
 
 #include "text/text.h"
-#include "views/views.h"
 
 #include <string.h>
 
-#define SHARE_COLUMNS   8   /* "100.00 %" */
-#define SHARE_DIGITS    6   /* columns of the number in it */
-#define MOST_LEVELS     200 /* levels of a tree that are indented */
-#define TEXT_COLUMN_MAX 60  /* greatest width of a text column that is not the last one */
-#define TEXT_COLUMN_MIN 12  /* least width of a text column */
-#define LIST_INDENT     18
-#define SHORT_TEXT      12
-#define LONG_COLUMN_MIN 40 /* least width of a long last text, if it needs it */
-#define BELOW_INDENT    9  /* indentation of lines below a row */
-#define LEAST_GRAPH     8  /* columns */
-#define LEAST_NAME      8  /* columns of a name in a heading */
-#define LOCATION_GAP    2  /* blanks between a function and its source location */
-
-typedef struct
-{
-  TextWriter *writer;
-  const ViewRequest *request;
-  const Rows *rows;
-  const RowTree *tree;              /* NULL for a flat table */
-  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then a long text */
-  uint32_t n;
-  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; 0 for a long text */
-  size_t long_width;              /* needed by the long text */
-  unsigned squeeze;               /* values of a graph per column */
-  int kind;                       /* column with the kind of function, or -1 */
-  SourceLocations locations;      /* shown after function names where they fit */
-  int below;                      /* column shown below its row, or -1 */
-  const char *last_below;         /* last text shown there */
-  const Cell *last_cells;         /* cells of the row before; NULL = none */
-  bool has_headings;
-  bool has_heading[MOST_HEADING + 1]; /* by level: whether the rows have a heading */
-  bool is_section;
-  GString *line; /* the current line */
-} Table;
+#define SHARE_DIGITS 6   /* columns of the number in it */
+#define MOST_LEVELS  200 /* levels of a tree that are indented */
+#define LIST_INDENT  18
+#define SHORT_TEXT   12
+#define BELOW_INDENT 9 /* indentation of lines below a row */
+#define LEAST_NAME   8 /* columns of a name in a heading */
+#define LOCATION_GAP 2 /* blanks between a function and its source location */
 
 static const char *
-color (const Table *table, const char *code)
+color (const TextTable *table, const char *code)
 {
   return table->request->use_color ? code : "";
 }
 
-static uint32_t
-rank_of_column (const Column *column)
-{
-  return column->is_long ? 2 : sysprof_column_is_figure (column) ? 0 : 1;
-}
-
-/* Whether all cells of an optional column are empty. */
-static bool
-is_empty_column (const Rows *rows, uint32_t column)
-{
-  if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
-    return false;
-  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
-    if (sysprof_rows_cells (rows, row)[column].text[0])
-      return false;
-  return true;
-}
-
 static void
-order_columns (Table *table)
-{
-  const Rows *rows = table->rows;
-
-  for (uint32_t rank = 0; rank < 3; rank++)
-    for (uint32_t i = 0; i < rows->n_columns; i++)
-      if (!rows->columns[i].json_only && rows->columns[i].heading == 0 &&
-          rows->columns[i].kind != COLUMN_TEXTS && rank_of_column (&rows->columns[i]) == rank &&
-          !is_empty_column (rows, i))
-        table->order[table->n++] = i;
-}
-
-static const Column *
-column_at (const Table *table, uint32_t position)
-{
-  return &table->rows->columns[table->order[position]];
-}
-
-/* Text of a cell. *(full)* */
-static char *
-dup_shown (const Table *table, const Column *column, Cell cell)
-{
-  return column->kind == COLUMN_GRAPH ? sysprof_dup_graph (cell.graph, table->squeeze)
-                                      : sysprof_dup_cell (column, cell);
-}
-
-/* The greatest count is the widest. Many texts are equal to that of the row before. */
-static size_t
-measure_cells (const Table *table, uint32_t position)
-{
-  const Rows *rows = table->rows;
-  const Column *column = column_at (table, position);
-  const Cell *cells = rows->cells + table->order[position];
-  const char *last = NULL;
-  uint64_t greatest = 0;
-  size_t width = 0;
-
-  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row);
-       row++, cells += rows->n_columns)
-    if (column->kind == COLUMN_COUNT)
-      greatest = MAX (greatest, cells->count);
-    else if (column->kind != COLUMN_TEXT)
-      {
-        g_autofree char *text = dup_shown (table, column, *cells);
-
-        width = MAX (width, sysprof_text_columns (text));
-      }
-    else if (cells->text != last)
-      {
-        CellText room;
-        size_t columns = sysprof_text_columns (sysprof_cell_text (column, *cells, &room));
-
-        width = MAX (width, columns);
-        sysprof_cell_text_clear (&room);
-        last = cells->text;
-      }
-
-  if (column->kind == COLUMN_COUNT)
-    {
-      char grouped[SYSPROF_GROUPED_SIZE];
-
-      width = strlen (sysprof_format_grouped (greatest, grouped));
-    }
-  return width;
-}
-
-static size_t
-measure_column (const Table *table, uint32_t position)
-{
-  size_t title = strlen (column_at (table, position)->title),
-         cells = measure_cells (table, position);
-
-  return MAX (title, cells);
-}
-
-static void
-measure_columns (Table *table)
-{
-  for (uint32_t i = 0; i < table->n; i++)
-    {
-      const Column *column = column_at (table, i);
-      size_t width = 0;
-
-      /* No column is aligned with a long text. */
-      if (!column->is_long || table->request->terminal_width > 0)
-        width = measure_column (table, i);
-      if (column->is_long)
-        table->long_width = width;
-      else if (sysprof_column_is_figure (column) || i + 1 == table->n)
-        table->width[i] = width;
-      else
-        table->width[i] = MIN (width, TEXT_COLUMN_MAX);
-    }
-}
-
-static void
-append_blanks (const Table *table, size_t n)
+append_blanks (const TextTable *table, size_t n)
 {
   static const char blanks[] =
       "                                                                ";
@@ -182,7 +37,7 @@ append_blanks (const Table *table, size_t n)
 }
 
 static void
-begin_cell (const Table *table, uint32_t position)
+begin_cell (const TextTable *table, uint32_t position)
 {
   if (position > 0)
     append_blanks (table, 2);
@@ -190,9 +45,9 @@ begin_cell (const Table *table, uint32_t position)
 
 /* Appends `text` to the line, right-aligned for figures, left-aligned for texts. */
 static void
-append_cell (const Table *table, uint32_t position, const char *text)
+append_cell (const TextTable *table, uint32_t position, const char *text)
 {
-  const Column *column = column_at (table, position);
+  const Column *column = sysprof_text_table_column (table, position);
   size_t width = table->width[position] + (column->share ? SHARE_COLUMNS + 1 : 0);
   size_t columns = sysprof_text_columns (text);
   size_t n_blanks = width > columns ? width - columns : 0;
@@ -206,17 +61,17 @@ append_cell (const Table *table, uint32_t position, const char *text)
 }
 
 static void
-write_titles (const Table *table)
+write_titles (const TextTable *table)
 {
   g_string_truncate (table->line, 0);
   for (uint32_t i = 0; i < table->n; i++)
-    append_cell (table, i, column_at (table, i)->title);
+    append_cell (table, i, sysprof_text_table_column (table, i)->title);
   sysprof_text_writer_printf (table->writer, "%s%s%s\n", color (table, COLOR_TITLE),
                               g_strchomp (table->line->str), color (table, COLOR_RESET));
 }
 
 static const char *
-color_of_row (const Table *table, const Cell *cells)
+color_of_row (const TextTable *table, const Cell *cells)
 {
   const char *kind = table->kind >= 0 ? cells[table->kind].text : "user";
 
@@ -227,9 +82,9 @@ color_of_row (const Table *table, const Cell *cells)
 
 /* The share is before the figure, both right-aligned. */
 static void
-append_figure (const Table *table, uint32_t position, Cell cell)
+append_figure (const TextTable *table, uint32_t position, Cell cell)
 {
-  const Column *column = column_at (table, position);
+  const Column *column = sysprof_text_table_column (table, position);
   CellText room;
   const char *figure = sysprof_cell_text (column, cell, &room);
 
@@ -255,7 +110,7 @@ append_figure (const Table *table, uint32_t position, Cell cell)
 }
 
 static size_t
-level_of (const Table *table, uint32_t row)
+level_of (const TextTable *table, uint32_t row)
 {
   return table->tree ? table->tree->depth[row + 1] - 1 : 0;
 }
@@ -263,7 +118,7 @@ level_of (const Table *table, uint32_t row)
 /* Only for the last column, because color escapes count as width. Suffixes by the compiler
  * are dim. */
 static void
-append_tinted (const Table *table, const Column *column, const char *tint, const char *text)
+append_tinted (const TextTable *table, const Column *column, const char *tint, const char *text)
 {
   size_t size = strlen (text);
   size_t stem =
@@ -281,7 +136,7 @@ append_tinted (const Table *table, const Column *column, const char *tint, const
 
 /* Appends the source location after a function name, if it fits into `room`. */
 static void
-append_location (const Table *table, uint32_t row, uint32_t position, size_t room)
+append_location (const TextTable *table, uint32_t row, uint32_t position, size_t room)
 {
   g_autofree char *text =
       sysprof_source_locations_format (&table->locations, row, table->order[position]);
@@ -294,9 +149,9 @@ append_location (const Table *table, uint32_t row, uint32_t position, size_t roo
 /* Appends a whole text without a copy, for millions of rows without a terminal. Indents like
  * dup_indent(). */
 static void
-append_whole (const Table *table, uint32_t row, uint32_t position, const Cell *cells)
+append_whole (const TextTable *table, uint32_t row, uint32_t position, const Cell *cells)
 {
-  const Column *column = column_at (table, position);
+  const Column *column = sysprof_text_table_column (table, position);
   CellText room;
   const char *text = sysprof_cell_text (column, cells[table->order[position]], &room);
 
@@ -320,7 +175,7 @@ append_whole (const Table *table, uint32_t row, uint32_t position, const Cell *c
 /* Depth as blanks, or as a number if the terminal is too narrow or the row is very deep.
  * Blanks for a stack of thousands of functions would take megabytes. */
 static char *
-dup_indent (const Table *table, uint32_t row, size_t room)
+dup_indent (const TextTable *table, uint32_t row, size_t room)
 {
   size_t level = level_of (table, row);
   bool is_narrow = 2 * level > room / 2;
@@ -369,9 +224,9 @@ dup_short (const Column *column, Cell cell, size_t room)
 }
 
 static char *
-dup_long_text (const Table *table, uint32_t row, uint32_t position, size_t used)
+dup_long_text (const TextTable *table, uint32_t row, uint32_t position, size_t used)
 {
-  const Column *column = column_at (table, position);
+  const Column *column = sysprof_text_table_column (table, position);
   Cell cell = sysprof_rows_cells (table->rows, row)[table->order[position]];
   size_t terminal = table->request->terminal_width;
   size_t gap = position > 0 ? 2 : 0;
@@ -386,9 +241,10 @@ dup_long_text (const Table *table, uint32_t row, uint32_t position, size_t used)
 }
 
 static char *
-dup_text (const Table *table, uint32_t position, Cell cell)
+dup_text (const TextTable *table, uint32_t position, Cell cell)
 {
-  g_autofree char *text = dup_shown (table, column_at (table, position), cell);
+  g_autofree char *text =
+      sysprof_text_table_dup_shown (table, sysprof_text_table_column (table, position), cell);
 
   return sysprof_dup_ellipsized (text, table->width[position]);
 }
@@ -396,7 +252,7 @@ dup_text (const Table *table, uint32_t position, Cell cell)
 /* Lists are below their row, one line per text; short texts, such as thread IDs, share one
  * line. */
 static void
-write_list (const Table *table, const Column *column, const char *const *texts)
+write_list (const TextTable *table, const Column *column, const char *const *texts)
 {
   size_t terminal = table->request->terminal_width;
   g_autofree char *joined = g_strjoinv (" ", (char **) texts);
@@ -419,7 +275,7 @@ write_list (const Table *table, const Column *column, const char *const *texts)
 }
 
 static void
-write_lists (const Table *table, const Cell *cells)
+write_lists (const TextTable *table, const Cell *cells)
 {
   const Rows *rows = table->rows;
 
@@ -430,7 +286,7 @@ write_lists (const Table *table, const Cell *cells)
 
 /* Writes columns that do not fit, in lines below the row; repeated texts once. */
 static void
-write_below (Table *table, const Cell *cells)
+write_below (TextTable *table, const Cell *cells)
 {
   const char *text = table->below >= 0 ? cells[table->below].text : "";
   g_autofree char *line = NULL;
@@ -455,7 +311,7 @@ is_same_cell (const Column *column, Cell left, Cell right)
 }
 
 static bool
-is_same_heading (const Table *table, const Cell *cells, unsigned heading)
+is_same_heading (const TextTable *table, const Cell *cells, unsigned heading)
 {
   const Rows *rows = table->rows;
 
@@ -470,7 +326,7 @@ is_same_heading (const Table *table, const Cell *cells, unsigned heading)
  * `room`: columns of a terminal, for which it omits folders and shortens names; 0 = no
  * limit. *(full)* */
 static char *
-dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t room)
+dup_heading (const TextTable *table, const Cell *cells, unsigned heading, size_t room)
 {
   const Rows *rows = table->rows;
   g_autoptr (GString) behind = g_string_new (NULL);
@@ -511,7 +367,7 @@ dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t roo
 
 /* `is_known`: whether the rows before have a heading. Returns whether these rows have one. */
 static bool
-write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_known)
+write_heading (const TextTable *table, const Cell *cells, unsigned heading, bool is_known)
 {
   size_t room = table->request->terminal_width;
   g_autofree char *text = dup_heading (table, cells, heading, 0);
@@ -534,7 +390,7 @@ write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_
 }
 
 static void
-write_headings (Table *table, const Cell *cells)
+write_headings (TextTable *table, const Cell *cells)
 {
   if (!table->has_headings)
     return;
@@ -551,9 +407,9 @@ write_headings (Table *table, const Cell *cells)
 
 /* Appends as much of a text as fits. */
 static void
-append_fitted (const Table *table, uint32_t row, uint32_t position, const Cell *cells)
+append_fitted (const TextTable *table, uint32_t row, uint32_t position, const Cell *cells)
 {
-  const Column *column = column_at (table, position);
+  const Column *column = sysprof_text_table_column (table, position);
   g_autofree char *text = NULL;
 
   if (column->is_long)
@@ -577,7 +433,7 @@ append_fitted (const Table *table, uint32_t row, uint32_t position, const Cell *
 
 /* Writes the line without trailing blanks. */
 static void
-write_line (const Table *table)
+write_line (const TextTable *table)
 {
   GString *line = table->line;
 
@@ -588,14 +444,14 @@ write_line (const Table *table)
 }
 
 static void
-write_row (Table *table, uint32_t row)
+write_row (TextTable *table, uint32_t row)
 {
   const Cell *cells = sysprof_rows_cells (table->rows, row);
 
   write_headings (table, cells);
   g_string_truncate (table->line, 0);
   for (uint32_t i = 0; i < table->n; i++)
-    if (sysprof_column_is_figure (column_at (table, i)))
+    if (sysprof_column_is_figure (sysprof_text_table_column (table, i)))
       append_figure (table, i, cells[table->order[i]]);
     else if (table->request->terminal_width == 0)
       append_whole (table, row, i, cells);
@@ -607,131 +463,8 @@ write_row (Table *table, uint32_t row)
   write_lists (table, cells);
 }
 
-/* Width including the gap before and the text after it. */
-static size_t
-width_at (const Table *table, uint32_t position)
-{
-  return (position > 0 ? 2 : 0) + table->width[position] +
-         (column_at (table, position)->share ? SHARE_COLUMNS + 1 : 0);
-}
-
 static void
-remove_column (Table *table, uint32_t position)
-{
-  table->n--;
-  memmove (&table->order[position], &table->order[position + 1],
-           (table->n - position) * sizeof table->order[0]);
-  memmove (&table->width[position], &table->width[position + 1],
-           (table->n - position) * sizeof table->width[0]);
-}
-
-static size_t
-sum_widths (const Table *table)
-{
-  size_t sum = 0;
-
-  for (uint32_t i = 0; i < table->n; i++)
-    sum += width_at (table, i) +
-           (column_at (table, i)->is_long ? MIN (table->long_width, LONG_COLUMN_MIN) : 0);
-  return sum;
-}
-
-/* Omits columns of that rank, from the right, while the table is too wide. */
-static void
-drop_columns (Table *table, unsigned rank)
-{
-  for (uint32_t i = table->n; i-- > 0;)
-    if (column_at (table, i)->extra == rank &&
-        sum_widths (table) > table->request->terminal_width)
-      remove_column (table, i);
-}
-
-/* Removes the column that can be shown below its rows. */
-static void
-move_below (Table *table)
-{
-  for (uint32_t i = table->n; i-- > 0;)
-    if (column_at (table, i)->may_stand_below &&
-        sum_widths (table) > table->request->terminal_width)
-      {
-        table->below = (int) table->order[i];
-        remove_column (table, i);
-      }
-}
-
-static void
-squeeze_graphs (Table *table, unsigned squeeze)
-{
-  table->squeeze = squeeze;
-  for (uint32_t i = 0; i < table->n; i++)
-    if (column_at (table, i)->kind == COLUMN_GRAPH)
-      table->width[i] = measure_column (table, i);
-}
-
-/* Shortens graphs, as long as they stay useful. */
-static void
-shorten_graphs (Table *table)
-{
-  size_t widest = 0;
-
-  for (uint32_t i = 0; i < table->n; i++)
-    if (column_at (table, i)->kind == COLUMN_GRAPH)
-      widest = MAX (widest, table->width[i]);
-  for (; sum_widths (table) > table->request->terminal_width && widest >= 2 * LEAST_GRAPH;
-       widest /= 2)
-    squeeze_graphs (table, 2 * table->squeeze);
-}
-
-/* Lengthens graphs into the room of omitted columns. */
-static void
-lengthen_graphs (Table *table)
-{
-  while (table->squeeze > 1)
-    {
-      squeeze_graphs (table, table->squeeze / 2);
-      if (sum_widths (table) > table->request->terminal_width)
-        {
-          squeeze_graphs (table, 2 * table->squeeze);
-          return;
-        }
-    }
-}
-
-/* Shortens the widest texts, never figures. */
-static void
-shrink_texts (Table *table)
-{
-  for (size_t sum = sum_widths (table); sum > table->request->terminal_width; sum--)
-    {
-      uint32_t widest = table->n;
-
-      for (uint32_t i = 0; i < table->n; i++)
-        if (!sysprof_column_is_figure (column_at (table, i)) &&
-            column_at (table, i)->kind != COLUMN_GRAPH &&
-            (widest == table->n || table->width[i] > table->width[widest]))
-          widest = i;
-      if (widest == table->n || table->width[widest] <= TEXT_COLUMN_MIN)
-        return;
-      table->width[widest]--;
-    }
-}
-
-/* Fits the columns into the terminal, if possible. */
-static void
-fit_columns (Table *table)
-{
-  for (unsigned rank = MOST_EXTRA; rank > 2; rank--)
-    drop_columns (table, rank);
-  move_below (table);
-  shorten_graphs (table);
-  drop_columns (table, 2);
-  drop_columns (table, 1);
-  lengthen_graphs (table);
-  shrink_texts (table);
-}
-
-static void
-tell_hidden (const Table *table)
+tell_hidden (const TextTable *table)
 {
   const Rows *rows = table->rows;
   char least[SYSPROF_GROUPED_SIZE], share[SYSPROF_GROUPED_SIZE];
@@ -757,13 +490,13 @@ sysprof_text_table_write (TextWriter *writer,
                           bool is_section)
 {
   g_autoptr (GString) line = g_string_new (NULL);
-  Table table = { .writer = writer,
-                  .request = request,
-                  .rows = rows,
-                  .squeeze = 1,
-                  .below = -1,
-                  .is_section = is_section,
-                  .line = line };
+  TextTable table = { .writer = writer,
+                      .request = request,
+                      .rows = rows,
+                      .squeeze = 1,
+                      .below = -1,
+                      .is_section = is_section,
+                      .line = line };
   RowTree tree = { 0 };
 
   if (rows->parent)
@@ -775,10 +508,7 @@ sysprof_text_table_write (TextWriter *writer,
   sysprof_source_locations_init (&table.locations, rows);
   for (uint32_t i = 0; i < rows->n_columns; i++)
     table.has_headings |= rows->columns[i].heading > 0;
-  order_columns (&table);
-  measure_columns (&table);
-  if (request->terminal_width > 0)
-    fit_columns (&table);
+  sysprof_text_table_fit (&table);
   write_titles (&table);
   if (rows->parent)
     for (uint32_t at = sysprof_row_tree_next (&tree, 0);
