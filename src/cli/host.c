@@ -7,13 +7,11 @@
  * time. Data that arrived is kept once the remote recording has begun. All functions run on the
  * main thread. */
 
-#include "cli/host.h"
+#include "cli/host-private.h"
 
-#include "cli/output.h"
 #include "cli/results.h"
 #include "cli/service-manager.h"
 #include "cli/shell-quoting.h"
-#include "cli/terminal.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -33,47 +31,13 @@
 #define MOST_OF_LINE (64 * 1024)
 #define MSEC_FOR_EXIT \
   2000 /* timeout after the recording has ended; far above the latency of a message */
-#define FAILED_SSH      255 /* exit status of ssh itself */
-#define CANNOT_EXECUTE  126 /* exit statuses of shells */
-#define NO_SUCH_PROGRAM 127
-#define FAR_PROGRAM     "sysprof-cli"
 
 /* Magic and version, the first bytes of a capture. Output of the remote shell's start-up
  * files may precede them. */
 static const uint8_t beginning[] = { 0x5e, 0x97, 0xca, 0xfd, 1 };
 
-typedef struct
-{
-  const CliOptions *options;
-  Terminal terminal;
-  OutputFile output;
-  OutputFile flame;
-  GMainLoop *loop;
-  GSubprocess *ssh; /* NULL: not started */
-  char *token;
-  char *mark;         /* the token, followed by text that only precedes a status */
-  GByteArray *before; /* output before the capture; NULL once the capture has begun */
-  GString *line;      /* incomplete last line of standard error */
-  char *last_line;    /* last complete line */
-  guint64 n_bytes;    /* bytes of the capture */
-  int result_fd; /* second descriptor of the capture for reading it at the end; -1 = not needed */
-  guint n_signals;
-  guint data_source;
-  guint message_source;
-  guint exit_source; /* time at which waiting for ssh ends */
-  bool has_exited;
-  bool is_begun;
-  bool is_finished; /* as reported by the remote end */
-  int far_status;   /* exit status of the remote recorder; -1 = unknown */
-  bool is_committed;
-  bool is_too_old;    /* the remote version does not know the option */
-  bool has_other_key; /* larger than the exit status of ssh */
-  RecordingStatus status;
-  GError *error; /* on this machine */
-} Near;
-
 static void
-near_clear (Near *self)
+local_end_clear (LocalEnd *self)
 {
   sysprof_cli_output_clear (&self->output);
   sysprof_cli_output_clear (&self->flame);
@@ -92,24 +56,24 @@ near_clear (Near *self)
   sysprof_autofd_close (&self->result_fd);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Near, near_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LocalEnd, local_end_clear)
 
 static void
-quit_when_done (Near *self)
+quit_when_done (LocalEnd *self)
 {
   if (self->has_exited && self->data_source == 0)
     g_main_loop_quit (self->loop);
 }
 
 static void
-end_ssh (Near *self)
+end_ssh (LocalEnd *self)
 {
   if (!self->has_exited)
     g_subprocess_send_signal (self->ssh, SIGTERM);
 }
 
 static bool
-is_all_here (const Near *self)
+is_all_here (const LocalEnd *self)
 {
   return self->is_finished && self->n_bytes >= HEADER_SIZE &&
          self->n_bytes >= self->status.size;
@@ -118,7 +82,7 @@ is_all_here (const Near *self)
 static gboolean
 on_exit_is_late (gpointer data)
 {
-  Near *self = data;
+  LocalEnd *self = data;
 
   self->exit_source = 0;
   end_ssh (self);
@@ -128,7 +92,7 @@ on_exit_is_late (gpointer data)
 /* A command that outlives its recorder keeps standard error open, so the server keeps the
  * connection for it. */
 static void
-end_when_all_is_here (Near *self)
+end_when_all_is_here (LocalEnd *self)
 {
   if (self->exit_source == 0 && !self->has_exited && self->far_status >= 0 &&
       is_all_here (self))
@@ -139,7 +103,7 @@ end_when_all_is_here (Near *self)
 
 /* Keeps everything except bytes that could not be written. */
 static void
-commit (Near *self)
+commit (LocalEnd *self)
 {
   g_autoptr (GError) error = NULL;
 
@@ -151,7 +115,7 @@ commit (Near *self)
 }
 
 static void
-keep (Near *self, const uint8_t *bytes, size_t size)
+keep (LocalEnd *self, const uint8_t *bytes, size_t size)
 {
   if (self->error != NULL || size == 0)
     return;
@@ -177,7 +141,7 @@ keep (Near *self, const uint8_t *bytes, size_t size)
 
 /* Start-up files of a shell may print to standard output, where only a capture is expected. */
 static void
-look_for_beginning (Near *self)
+look_for_beginning (LocalEnd *self)
 {
   const uint8_t *found =
       memmem (self->before->data, self->before->len, beginning, sizeof beginning);
@@ -210,7 +174,7 @@ look_for_beginning (Near *self)
 }
 
 static void
-take_data (Near *self, const uint8_t *bytes, size_t size)
+take_data (LocalEnd *self, const uint8_t *bytes, size_t size)
 {
   if (self->before == NULL)
     {
@@ -225,7 +189,7 @@ static gboolean
 on_data (gint fd, GIOCondition condition, gpointer data)
 {
   static uint8_t bytes[BLOCK_SIZE];
-  Near *self = data;
+  LocalEnd *self = data;
   ssize_t size = read (fd, bytes, sizeof bytes);
 
   if (size < 0 && (errno == EAGAIN || errno == EINTR))
@@ -246,7 +210,7 @@ on_data (gint fd, GIOCondition condition, gpointer data)
 /* Reads an object of the remote --json-status, or the last one, which contains only the exit
  * status. Missing members keep their values. */
 static void
-take_status (Near *self, Text text)
+take_status (LocalEnd *self, Text text)
 {
   RecordingStatus *status = &self->status;
   uint64_t time, exit_status;
@@ -283,7 +247,7 @@ take_status (Near *self, Text text)
 }
 
 static void
-take_line (Near *self, const char *line)
+take_line (LocalEnd *self, const char *line)
 {
   const char *status = strstr (line, self->mark);
 
@@ -307,7 +271,7 @@ take_line (Near *self, const char *line)
 }
 
 static void
-take_lines (Near *self)
+take_lines (LocalEnd *self)
 {
   char *end;
 
@@ -330,7 +294,7 @@ take_lines (Near *self)
 
 /* Returns FALSE at the end of the stream. */
 static bool
-read_messages (Near *self, int fd)
+read_messages (LocalEnd *self, int fd)
 {
   char bytes[4096];
   ssize_t size = read (fd, bytes, sizeof bytes);
@@ -352,7 +316,7 @@ read_messages (Near *self, int fd)
 static gboolean
 on_messages (gint fd, GIOCondition condition, gpointer data)
 {
-  Near *self = data;
+  LocalEnd *self = data;
 
   if (read_messages (self, fd))
     return G_SOURCE_CONTINUE;
@@ -363,7 +327,7 @@ on_messages (gint fd, GIOCondition condition, gpointer data)
 /* Reads what is left without waiting for the end: a proxy program of ssh may keep this
  * descriptor open. */
 static void
-read_last_messages (Near *self, int fd)
+read_last_messages (LocalEnd *self, int fd)
 {
   GPollFD ready = { fd, G_IO_IN, 0 };
 
@@ -380,7 +344,7 @@ read_last_messages (Near *self, int fd)
 static void
 on_exited (GObject *source, GAsyncResult *result, gpointer data)
 {
-  Near *self = data;
+  LocalEnd *self = data;
 
   (void) g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL); /* never canceled */
   self->has_exited = true;
@@ -415,7 +379,7 @@ dup_far_command (const CliOptions *options, const char *token)
 }
 
 static bool
-start_ssh (Near *self, GError **error)
+start_ssh (LocalEnd *self, GError **error)
 {
   g_autoptr (GSubprocessLauncher) launcher = NULL;
   g_autofree char *program = g_find_program_in_path ("ssh");
@@ -449,14 +413,14 @@ start_ssh (Near *self, GError **error)
 }
 
 static int
-message_fd (Near *self)
+message_fd (LocalEnd *self)
 {
   return g_unix_input_stream_get_fd (
       G_UNIX_INPUT_STREAM (g_subprocess_get_stderr_pipe (self->ssh)));
 }
 
 static void
-ask_to_stop (Near *self)
+ask_to_stop (LocalEnd *self)
 {
   int fd = g_unix_output_stream_get_fd (
       G_UNIX_OUTPUT_STREAM (g_subprocess_get_stdin_pipe (self->ssh)));
@@ -467,7 +431,7 @@ ask_to_stop (Near *self)
 static gboolean
 on_stop_signal (gpointer data)
 {
-  Near *self = data;
+  LocalEnd *self = data;
 
   self->n_signals++;
   /* Before the recording has begun there is nothing to keep, and ssh may be waiting for a
@@ -482,13 +446,13 @@ on_stop_signal (gpointer data)
 static gboolean
 on_hang_up (gpointer data)
 {
-  Near *self = data;
+  LocalEnd *self = data;
 
   return self->n_signals == 0 ? on_stop_signal (data) : G_SOURCE_CONTINUE;
 }
 
 static void
-run (Near *self)
+run (LocalEnd *self)
 {
   struct sigaction hang_up;
   int data_fd = g_unix_input_stream_get_fd (
@@ -509,111 +473,10 @@ run (Near *self)
 
 /* --- the result --- */
 
-static const char *
-advice_on_connection (const char *said)
-{
-  static const struct
-  {
-    const char *said; /* killed by ssh */
-    const char *advice;
-  } causes[] = {
-    { "Could not resolve hostname", "Check the name, or give its address." },
-    { "Connection refused", "The machine is up, but no ssh server listens: start one." },
-    { "Permission denied",
-      "It refuses this user: give USER@HOST, or install a key (ssh-copy-id)." },
-    { "Host key verification failed", "Connect once with ssh, and compare its key." },
-    { "No route to host", "Check that it is up and on this network." },
-    { "timed out", "Check that it is up, and that no firewall blocks it." },
-  };
-
-  for (size_t i = 0; said != NULL && i < G_N_ELEMENTS (causes); i++)
-    if (strstr (said, causes[i].said) != NULL)
-      return causes[i].advice;
-  return "Run 'ssh HOST true': it must succeed.";
-}
-
-/* Explains why no data arrived, if the remote end did not explain it itself. */
-static void
-explain_nothing (Near *self, int status)
-{
-  const char *host = self->options->host;
-
-  if (self->n_signals > 0)
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: Stopped before '%s' began to record; nothing was written.", host);
-  else if ((status == FAILED_SSH || status < 0) && self->has_other_key)
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: Cannot reach '%s' by ssh. Its key differs from the known one: "
-        "check that it is the right machine, then remove its old key as ssh advises above.",
-        host);
-  else if (status == FAILED_SSH || status < 0)
-    sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: Cannot reach '%s' by ssh. %s",
-                                host, advice_on_connection (self->last_line));
-  else if (status == NO_SUCH_PROGRAM ||
-           (self->last_line != NULL && strstr (self->last_line, "ommand not found") != NULL))
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: There is no " FAR_PROGRAM
-        " on '%s' in the PATH that ssh gives. Install Sysprof " SYSPROF_VERSION_S
-        " or later there, as /usr/local/bin/" FAR_PROGRAM ".",
-        host);
-  else if (status == CANNOT_EXECUTE)
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: The " FAR_PROGRAM
-        " on '%s' cannot be executed there. Install the one that is built for that machine.",
-        host);
-  else if (self->is_too_old)
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: The " FAR_PROGRAM
-        " on '%s' has another version, which does not accept these options. "
-        "Install Sysprof " SYSPROF_VERSION_S " or later there.",
-        host);
-  else if (self->last_line == NULL || !g_str_has_prefix (self->last_line, "sysprof-cli: "))
-    sysprof_cli_terminal_print (
-        &self->terminal,
-        "sysprof-cli: '%s' sent nothing and exited with status %d. Try 'ssh %s " FAR_PROGRAM
-        " --version'.",
-        host, status, host);
-}
-
-static void
-explain_cut (Near *self, int status)
-{
-  g_autofree char *size = sysprof_text_of_size (self->n_bytes);
-  g_autofree char *place = self->output.path != NULL
-                               ? g_strdup_printf ("in '%s'", self->options->output)
-                               : g_strdup ("and written to standard output");
-  const char *what = self->n_signals > 2                  ? "was closed at once"
-                     : status == FAILED_SSH || status < 0 ? "was lost"
-                                                          : "ended too early";
-  sysprof_cli_terminal_print (
-      &self->terminal,
-      "sysprof-cli: The connection to '%s' %s, after %.1f s of recording. The %s received so far are kept %s and can be read. "
-      "The last events and the symbols are missing; functions are named from files with the same build IDs.",
-      self->options->host, what, (double) self->status.duration / 1e9, size, place);
-}
-
-/* The recording is complete, but the exit status of the remote recorder, and so of its
- * command, is unknown. */
-static void
-explain_left (Near *self)
-{
-  sysprof_cli_terminal_print (
-      &self->terminal,
-      "sysprof-cli: The connection to '%s' %s after the complete recording had arrived, but before "
-      "the recorder there had ended%s.",
-      self->options->host, self->n_signals > 2 ? "was closed" : "was lost",
-      self->options->exit_status ? ": the exit status of the command is unknown" : "");
-}
-
 /* Returns whether the whole recording arrived and the remote recorder succeeded. Reports
  * failures. */
 static bool
-judge (Near *self, int ssh_status)
+judge (LocalEnd *self, int ssh_status)
 {
   bool is_cut_off = self->far_status < 0 && (ssh_status < 0 || ssh_status == FAILED_SSH);
   int status = self->far_status >= 0 ? self->far_status : ssh_status;
@@ -630,16 +493,16 @@ judge (Near *self, int ssh_status)
       return false;
     }
   if (!self->is_committed)
-    explain_nothing (self, ssh_status);
+    sysprof_cli_host_explain_nothing (self, ssh_status);
   else if (!is_all_here (self))
-    explain_cut (self, ssh_status);
+    sysprof_cli_host_explain_cut (self, ssh_status);
   else if (is_cut_off)
-    explain_left (self);
+    sysprof_cli_host_explain_left (self);
   return is_all_here (self) && !is_cut_off && (status == 0 || self->options->exit_status);
 }
 
 static bool
-show_results (Near *self, GError **error)
+show_results (LocalEnd *self, GError **error)
 {
   if (!self->options->report && self->options->flame == NULL)
     return true;
@@ -656,7 +519,7 @@ show_results (Near *self, GError **error)
 }
 
 static bool
-open_outputs (Near *self, GError **error)
+open_outputs (LocalEnd *self, GError **error)
 {
   const CliOptions *options = self->options;
 
@@ -673,11 +536,11 @@ open_outputs (Near *self, GError **error)
 int
 sysprof_cli_record_there (const CliOptions *options)
 {
-  g_auto (Near) self = { .options = options,
-                         .output = OUTPUT_INIT,
-                         .flame = OUTPUT_INIT,
-                         .result_fd = -1,
-                         .far_status = -1 };
+  g_auto (LocalEnd) self = { .options = options,
+                             .output = OUTPUT_INIT,
+                             .flame = OUTPUT_INIT,
+                             .result_fd = -1,
+                             .far_status = -1 };
   g_autoptr (GError) error = NULL;
   int status;
   bool is_whole;
