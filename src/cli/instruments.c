@@ -50,6 +50,36 @@ add_trace_fd (SysprofProfiler *profiler,
     sysprof_profiler_add_instrument (profiler, sysprof_tracefd_consumer_new (fd));
 }
 
+/* Variables that make a runtime write the names of its functions where the recorder finds them.
+ * What a variable has already is kept, because the last of contradicting switches wins. */
+static void
+request_runtime_names (SysprofSpawnable *spawnable)
+{
+  static const struct
+  {
+    const char *name;
+    const char *value;
+    bool is_list; /* of words */
+  } variables[] = {
+    { "PYTHONPERFSUPPORT", "1", false }, /* Python 3.12 */
+    { "NODE_OPTIONS", "--perf-basic-prof", true },
+    { "JAVA_TOOL_OPTIONS", /* JDK 17; older ones ignore it */
+      "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+      true },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (variables); i++)
+    {
+      const char *before = sysprof_spawnable_getenv (spawnable, variables[i].name);
+      g_autofree char *both = NULL;
+
+      if (variables[i].is_list && before != NULL && before[0] != '\0')
+        both = g_strdup_printf ("%s %s", variables[i].value, before);
+      sysprof_spawnable_setenv (spawnable, variables[i].name,
+                                both != NULL ? both : variables[i].value);
+    }
+}
+
 SysprofSpawnable *
 sysprof_cli_new_spawnable (SysprofProfiler *profiler,
                            const CliOptions *options,
@@ -70,6 +100,8 @@ sysprof_cli_new_spawnable (SysprofProfiler *profiler,
 
       sysprof_spawnable_setenv (spawnable, parts[0], parts[1] != NULL ? parts[1] : "");
     }
+  if (options->runtime_names)
+    request_runtime_names (spawnable);
   if (options->use_trace_fd)
     add_trace_fd (profiler, spawnable, "SYSPROF_TRACE_FD", terminal);
   if (options->gjs)

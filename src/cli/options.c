@@ -110,6 +110,8 @@ command_entries (CliOptions *o, RawOptions *raw)
     { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Let the command write its own capture (SYSPROF_TRACE_FD); merged at the end", NULL },
     { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Record JavaScript stacks of GJS programs", NULL },
     { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Ignored; marks of GTK 4 are always recorded", NULL },
+    { "runtime-names", 0, 0, G_OPTION_ARG_NONE, &o->runtime_names,
+      "Make Python, Node.js and Java name their functions", NULL },
     { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Exit with the status of the command", NULL },
     { NULL }
   };

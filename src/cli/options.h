@@ -42,6 +42,7 @@ typedef struct
   char **environment; /* NULL-terminated VAR=VALUE, or NULL */
   gboolean use_trace_fd;
   gboolean gjs;
+  gboolean runtime_names;
   gboolean exit_status;
 
   /* sampling */

@@ -106,7 +106,7 @@ test_takes_what_people_type (void)
     "sysprof-cli --unwind auto --event cpu-clock --user-only --call-depth 32 --delay 1 --max-size 1M",
     "sysprof-cli --unwind copy --stack-size 65536",
     "sysprof-cli --unwind none --event sched:sched_switch:7 --event page-faults --kernel-only --follow-forks --user root",
-    "sysprof-cli --quiet --json-status --report --flame x.svg --record-environment -e A=B -e C -f",
+    "sysprof-cli --quiet --json-status --report --flame x.svg --record-environment --runtime-names -e A=B -e C -f",
     "sysprof-cli --merge a b c",
     "sysprof-cli --exit-status -o - -- true",
     "sysprof-cli --version --merge",

@@ -213,6 +213,16 @@ class Command(Case):
         with open("x.syscap", "rb") as file:
             self.assertIn(b"SECRET=xyzzy-7261", file.read())
 
+    def test_runtimes_are_told_to_name_functions(self):
+        script = 'echo "$PYTHONPERFSUPPORT $NODE_OPTIONS $JAVA_TOOL_OPTIONS"'
+        names = ("PYTHONPERFSUPPORT", "NODE_OPTIONS", "JAVA_TOOL_OPTIONS")
+        environment = {name: value for name, value in os.environ.items() if name not in names}
+        done = run(CLI, "--runtime-names", "-f", "x.syscap", "--", "sh", "-c", script, env=dict(environment, NODE_OPTIONS="--trace-gc"))
+        self.assertEqual(done.stdout.split()[:3], [b"1", b"--perf-basic-prof", b"--trace-gc"], done.stderr)
+        self.assertIn(b"-XX:+DumpPerfMapAtExit", done.stdout)
+        done = run(CLI, "-f", "x.syscap", "--", "sh", "-c", script, env=environment)
+        self.assertEqual(done.stdout.strip(), b"")
+
     def test_command_as_one_word(self):
         done = run(CLI, "-c", "sh -c 'echo a  b'", "x.syscap")
         self.assertEqual((done.returncode, done.stdout), (0, b"a b\n"))
