@@ -7,6 +7,7 @@
 
 #include "cli/session.h"
 
+#include "cli/command.h"
 #include "cli/instruments.h"
 #include "cli/output.h"
 #include "cli/results.h"
@@ -23,9 +24,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define STATUS_INTERVAL_MSEC 1000
@@ -77,58 +75,11 @@ fail (Session *self, const GError *error)
   return EXIT_FAILURE;
 }
 
-static const char *
-advice_on_command (int number)
-{
-  switch (number)
-    {
-    case EACCES:
-      return "Make it executable with 'chmod +x', and check the permissions of its directories.";
-    case EISDIR:
-      return "Name a program in it.";
-    default:
-      return "Check the name; write a command with arguments after --, as separate words.";
-    }
-}
-
 /* Returns whether the capture or a report of it is needed. */
 static bool
 is_kept (const CliOptions *options)
 {
   return options->output != NULL || options->report || options->flame != NULL;
-}
-
-/* Checks that the command exists before a file is created. Whether it can be started is
- * known only later. */
-static bool
-find_command (const CliOptions *options, GError **error)
-{
-  const char *name = options->command != NULL ? options->command[0] : NULL;
-  g_autofree char *path = NULL;
-  struct stat info;
-
-  if (name == NULL)
-    return true;
-  if (strchr (name, '/') != NULL)
-    {
-      if (access (name, X_OK) == 0 && stat (name, &info) == 0)
-        {
-          if (!S_ISDIR (info.st_mode))
-            return true;
-          errno = EISDIR;
-        }
-      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "Cannot start '%s': %s. %s",
-                   name, g_strerror (errno), advice_on_command (errno));
-      return false;
-    }
-  path = g_find_program_in_path (name);
-  if (path != NULL)
-    return true;
-  g_set_error (
-      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "Cannot start '%s': there is no such program in PATH. Install it, or give its path.",
-      name);
-  return false;
 }
 
 /* A diagnostic that ends the recording is reported as its error. */
@@ -374,7 +325,7 @@ open_outputs (Session *self, GError **error)
 {
   const CliOptions *options = self->options;
 
-  if (!find_command (options, error))
+  if (!sysprof_cli_find_command (options, error))
     return false;
   if (options->output == NULL)
     self->output.fd = sysprof_temporary_file_open_unnamed ();
@@ -497,31 +448,13 @@ finish (Session *self)
   return is_whole;
 }
 
-/* NULL if it has ended. */
-static const char *
-get_running_command (Session *self)
-{
-  GSubprocess *subprocess = sysprof_recording_get_subprocess (self->recording);
-  const char *identifier = subprocess != NULL ? g_subprocess_get_identifier (subprocess) : NULL;
-  siginfo_t info = { 0 };
-
-  /* The command may have ended before GLib noticed. waitid() checks that and leaves the
-   * process for GLib. */
-  return identifier != NULL &&
-                 waitid (P_PID, (id_t) atoi (identifier), &info, WEXITED | WNOHANG | WNOWAIT) ==
-                     0 &&
-                 info.si_pid == 0
-             ? identifier
-             : NULL;
-}
-
 /* A signal, a limit or a full disk ends the recording, but never a process that was
  * recorded. */
 static int
 leave_command (Session *self)
 {
   GSubprocess *subprocess = sysprof_recording_get_subprocess (self->recording);
-  const char *running = get_running_command (self);
+  const char *running = sysprof_cli_get_running_command (subprocess);
 
   if (running != NULL)
     sysprof_cli_terminal_note (
