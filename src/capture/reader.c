@@ -95,29 +95,30 @@ sysprof_capture_reader_new_from_fd (int fd)
   return self;
 }
 
+/* Takes ownership of `fd`. `filename` may be NULL. */
+static SysprofCaptureReader *
+new_with_filename (int fd, const char *filename)
+{
+  SysprofCaptureReader *self = sysprof_capture_reader_new_from_fd (fd);
+
+  if (self == NULL || filename == NULL)
+    return self;
+
+  self->filename = strdup (filename);
+  if (self->filename != NULL)
+    return self;
+
+  sysprof_capture_reader_unref (self);
+  errno = ENOMEM;
+  return NULL;
+}
+
 SysprofCaptureReader *
 sysprof_capture_reader_new (const char *filename)
 {
-  SysprofCaptureReader *self;
-  int fd;
+  int fd = open (filename, O_RDONLY | O_CLOEXEC);
 
-  fd = open (filename, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return NULL;
-
-  self = sysprof_capture_reader_new_from_fd (fd);
-  if (self != NULL)
-    {
-      self->filename = strdup (filename);
-      if (self->filename == NULL)
-        {
-          sysprof_capture_reader_unref (self);
-          errno = ENOMEM;
-          return NULL;
-        }
-    }
-
-  return self;
+  return fd >= 0 ? new_with_filename (fd, filename) : NULL;
 }
 
 SysprofCaptureReader *
@@ -130,20 +131,10 @@ sysprof_capture_reader_copy (SysprofCaptureReader *self)
   if (fd < 0)
     return NULL;
 
-  copy = sysprof_capture_reader_new_from_fd (fd);
+  copy = new_with_filename (fd, self->filename);
   if (copy == NULL)
     return NULL;
 
-  if (self->filename != NULL)
-    {
-      copy->filename = strdup (self->filename);
-      if (copy->filename == NULL)
-        {
-          sysprof_capture_reader_unref (copy);
-          errno = ENOMEM;
-          return NULL;
-        }
-    }
   copy->original = sysprof_capture_reader_ref (self->original != NULL ? self->original : self);
   sysprof_capture_reader_seek (copy, sysprof_capture_reader_tell (self));
   copy->end = self->end;

@@ -90,13 +90,10 @@ take_back (UnwindPublisher *self,
            uint64_t size,
            int64_t now_usec)
 {
-  TakenBack *range;
+  const TakenBack range = { kind, start, size, now_usec };
 
-  if (size == 0)
-    return;
-  range = g_new (TakenBack, 1);
-  *range = (TakenBack){ kind, start, size, now_usec };
-  g_queue_push_tail (&self->taken_back, range);
+  if (size > 0)
+    g_queue_push_tail (&self->taken_back, g_memdup2 (&range, sizeof range));
 }
 
 static bool
@@ -518,9 +515,7 @@ sysprof_unwind_publisher_set_process (UnwindPublisher *self,
       g_hash_table_insert (self->processes, GUINT_TO_POINTER (pid), process);
     }
   else
-    {
-      take_back_list (self, process, now_usec);
-    }
+    take_back_list (self, process, now_usec);
   *process = fresh;
   return true;
 }
