@@ -611,6 +611,38 @@ class Json(Base):
         process = {r['kind'] for r in as_json('--process', '10', self.capture)['findings']}
         self.assertNotIn('truncated', process)
 
+    def test_first_sight_of_a_command(self):
+        """A Python program that was on a CPU for a quarter of the time, on a busy machine."""
+        path = self.folder / 'command.syscap'
+        capture = made.Capture(time=made.BEGIN, end_time=made.BEGIN + 10**9)
+        capture.metadata('spawnable.argv', "'python3' 'slow.py' ", time=made.BEGIN).metadata('spawnable.pid', '7', time=made.BEGIN)
+        capture.process('python3 slow.py', pid=7, time=made.BEGIN).process('/usr/bin/cc1 x.c', pid=9, time=made.BEGIN)
+        capture.file('__events__', b'0 ns 1000000 cpu-clock\n', True, time=made.BEGIN)
+        for i in range(400):
+            pid = 7 if i % 4 == 0 else 9
+            capture.sample([made.USER, 0x1000], pid, pid=pid, time=made.BEGIN + 10**6 * i)
+        capture.save(path)
+        report = as_json(path)
+        found = {f['kind']: f for f in report['findings']}
+        self.assertEqual(report['selection'], {'command': True})
+        self.assertEqual(report['weight']['total'], 100)
+        self.assertEqual(report['beside'], {'share': 0.75, 'processes': 1, 'most': 'cc1'})
+        self.assertEqual((found['interpreter']['process'], found['interpreter']['share']), ('python3/7', 1))
+        self.assertIn('--runtime-names', found['interpreter']['remedy'])
+        self.assertIn('--off-cpu', found['wait']['remedy'])
+        self.assertAlmostEqual(found['wait']['share'], 1 - 100 / 399)
+        self.assertAlmostEqual(found['other-processes']['share'], 0.75)
+        text = run(path).stdout
+        self.assertIn('100 of 400, cpu-clock at 1000 Hz', text)
+        self.assertIn('command python3 slow.py', text.replace("'", ''))
+        whole = as_json('--all', path)
+        self.assertEqual((whole['weight']['total'], whole['selection']), (400, {'all': True}))
+        self.assertNotIn('beside', whole)
+        self.assertIn('few-samples', {f['kind'] for f in as_json('--time', '..100ms', path)['findings']})
+        self.assertEqual(as_json('functions', path)['weight']['total'], 400)
+        self.assertEqual(as_json('functions', '--command', path)['weight']['total'], 100)
+        self.assertEqual(as_json('flame', path)['weight']['total'], 100)
+
     def test_first_sight_of_other_things(self):
         path = self.folder / 'first.syscap'
         capture = made.Capture(time=made.BEGIN)

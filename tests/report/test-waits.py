@@ -403,6 +403,26 @@ def check_ended_thread():
     check((row['running'], row['runnable'], row['waiting'], row['wall']) == (370, 10, 990, 1370), row)
 
 
+def check_findings():
+    """A command that waits: for a disk, a lock, or for work; and a whole machine, of which nothing is said."""
+    cases = (((waits.IO, 74), 'io'), ((waits.FUTEX, 202), 'lock'), ((waits.SYSCALL, 0), 'wait'), ((waits.SLEEP, 230), 'sleep'))
+    for (reason, syscall), kind in cases:
+        c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
+        c.metadata('spawnable.argv', "'./prog' ", time=BEGIN).metadata('spawnable.pid', '7', time=BEGIN)
+        c.jitmap([(waits.address(name), name) for name in waits.FUNCTIONS], time=BEGIN)
+        for pid, name in ((7, './prog'), (9, './other')):
+            c.process(name, pid=pid, time=BEGIN).sample(waits.stack_of(['start']), pid, pid=pid, time=BEGIN + 5)
+        stream = waits.Stream().wait(BEGIN + 10, 900, (9, 9, 'other'), waits.SLEEP, stack=waits.stack_of(['lock']))
+        stream.wait(BEGIN + 100, 500, (7, 7, 'prog'), reason, syscall=syscall, stack=waits.stack_of(['work', 'start']))
+        stream.wait(BEGIN + 700, 100, (7, 7, 'prog'), waits.OTHER, stack=waits.stack_of(['start']))
+        stream.run((7, 7, 'prog'), 200).run((9, 9, 'other'), 5)
+        path = save('finding', waits.embed(c, stream, time=BEGIN))
+        first = report(path)['findings'][0]
+        check((first['kind'], first['process'], first['symbol'], first['share']) == (kind, 'prog/7', 'work', 500 / 800), first)
+        check('ran 200 ns and waited 600 ns' in first['text'] and '83 % in work ← start' in first['text'], first)
+        check(not [f for f in report('--all', path)['findings'] if f['kind'] == kind], 'of the machine')
+
+
 def check_cut(seed):
     """Frames before the truncation are shown, and so are all other parts of the capture."""
     _, found, _, _ = waits.make(seed)
@@ -544,6 +564,7 @@ check_off_cpu()
 check_wall_of_counted_events()
 check_ended_thread()
 check_cut(5)
+check_findings()
 check_gpu_fences()
 check_mixed()
 print(f'ok: {n_checks} checks')

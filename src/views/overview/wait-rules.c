@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Findings about waits: the process that waited most, and for what. Waits that rarely delay
- * anything (see waits/causes.c) do not count. */
+ * anything (see waits/causes.c) do not count. Of a whole machine nothing is said, because most
+ * of its threads wait for work. */
 
 #include "document/document.h"
 #include "views/overview/findings.h"
@@ -89,7 +90,7 @@ add_running_times (const ViewRequest *request, Waiter *waiter)
 }
 
 static const char *
-kind_of_reason (const char *reason)
+kind_of_wait (const char *reason, const char *cause)
 {
   static const struct
   {
@@ -109,6 +110,8 @@ kind_of_reason (const char *reason)
     { "syscall:sync_file_range", "io" },
   };
 
+  if (g_str_has_prefix (cause, "pthread_cond_"))
+    return "wait"; /* for work, or for the result of another thread */
   for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (strcmp (reason, kinds[i].reason) == 0)
       return kinds[i].kind;
@@ -145,18 +148,18 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
   g_autofree char *threads =
       waiter->n_threads > 1 ? g_strdup_printf ("The %u threads of ", waiter->n_threads) : NULL;
 
-  sysprof_findings_add (self,
-                        &(Finding){ .kind = kind_of_reason (reason),
-                                    .view = "waits",
-                                    .process = name,
-                                    .symbol = waiter->main_cause[at->symbol].text,
-                                    .reason = reason,
-                                    .share = share,
-                                    .options = { "process", pid } },
-                        "%s%s ran %s and waited %s %s %s: %.0f %% in %s.",
-                        threads != NULL ? threads : "", comm, ran, waited,
-                        threads != NULL ? "in" : "of", wall,
-                        100.0 * (double) longest / (double) waiter->waited, cause);
+  sysprof_findings_add (
+      self,
+      &(Finding){ .kind = kind_of_wait (reason, waiter->main_cause[at->cause].text),
+                  .view = "waits",
+                  .process = name,
+                  .symbol = waiter->main_cause[at->symbol].text,
+                  .reason = reason,
+                  .share = share,
+                  .options = { "process", pid } },
+      "%s%s ran %s and waited %s %s %s: %.0f %% in %s.", threads != NULL ? threads : "", comm,
+      ran, waited, threads != NULL ? "in" : "of", wall,
+      100.0 * (double) longest / (double) waiter->waited, cause);
 }
 
 /* Without recorded waits, only the missing CPU time shows that the command waited. */
@@ -195,12 +198,14 @@ find_missing_time (Findings *self)
 void
 sysprof_find_waits (Findings *self)
 {
+  const SampleFilter *filter = self->request->filter;
   ViewRequest request = *self->request;
   WaitColumns at;
   Waiter waiter;
   Rows rows = { 0 };
 
-  if (sysprof_findings_weigh_waits (self))
+  if (filter == NULL || (!filter->has_processes && !filter->has_tids) ||
+      sysprof_findings_weigh_waits (self))
     return;
   if (self->store->waits.events.n == 0)
     {
