@@ -632,7 +632,7 @@ class Json(Base):
         self.assertIn('--off-cpu', found['wait']['remedy'])
         self.assertAlmostEqual(found['wait']['share'], 1 - 100 / 399)
         self.assertAlmostEqual(found['other-processes']['share'], 0.75)
-        text = run(path).stdout
+        text = run(path).stdout.decode()
         self.assertIn('100 of 400, cpu-clock at 1000 Hz', text)
         self.assertIn('command python3 slow.py', text.replace("'", ''))
         whole = as_json('--all', path)
