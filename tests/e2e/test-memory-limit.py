@@ -120,7 +120,7 @@ class MemoryLimit(Case):
         waits = wait_stream.of_capture(capture)
         unseen = int(capture.metadata().get("org.gnome.sysprof.unseen-switches", "0"))
         print(f"# {unseen} switches that the kernel passed over")
-        rows = [row for row in self.report("waits")["rows"] if row["tid"] == tid]
+        rows = [row for row in self.report("waits", "--details")["rows"] if row["tid"] == tid]
         for name, function in (("save", "save_settings"), ("look", "look_at_pages")):
             of_kind = [call for call in calls if call[0] == name]
             n_switches = sum(call[4] for call in of_kind)
@@ -168,8 +168,8 @@ class MemoryLimit(Case):
                 self.assertIn(f"I/O ({group})", counters)
                 self.assertGreater(counters[f"I/O ({group})"]["max"], 0)
 
-    def report(self, view):
-        done = run(REPORT, view, "--format", "json", "--limit", "0", "x.syscap")
+    def report(self, view, *options):
+        done = run(REPORT, view, *options, "--format", "json", "--limit", "0", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
