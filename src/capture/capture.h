@@ -5,10 +5,10 @@
  * The public headers (sysprof-capture.h) are the interface. This header adds what the recorder,
  * the store and the commands need beyond them. None of it is exported.
  *
- *   frame-layout.c       one table of frame types: sizes, integers to swap, variable parts
+ *   frame-layout.c       one table of frame types: sizes, integers to swap, variable parts;
+ *                        the first bytes of each capture
  *   reader.c             frame by frame, checked and in native byte order
  *   reader-files.c       embedded files: list, find, read
- *   file-header.c        the first bytes of each capture
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
@@ -18,6 +18,7 @@
  *   ring.c, control.c    single-producer ring in shared memory; the socket that passes it to programs
  *   trace-file.c         appends to the capture that SYSPROF_TRACE_FD names
  *   collector.c          the functions that instrumented programs call
+ *   collector-thread.c   the ring of each thread of such a program
  *   clock.c, platform.c  time source, page size, memfd, descriptors that the environment names
  *
  * Readers and writers are *owned*: one thread at a time. On failure, functions return false,

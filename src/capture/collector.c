@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* The functions that an instrumented program calls.
- *
- * Frames go into rings that the recorder passes over its control socket. Without that socket
- * they are appended to the capture that SYSPROF_TRACE_FD names, with one write() each. This is
- * slower and has no size limit.
- *
- * Each thread requests a ring at its first frame, so frames need no lock. Recording must not
- * disturb the program: no call fails, waits long, allocates with malloc() or is re-entered on
- * its thread (a malloc hook may call from within a backtrace that allocates).
- *
- * After fork() the child has its parent's memory, but a ring has only one writer. The kernel
- * clears a word in each child, however it was forked. The child's threads then ignore the
- * inherited rings and request new ones.
- *
- * *Guarded*: `state` and `generation_word` are atomics that carry no other data; the rest is
- * set once, before `state` is. */
+/* The functions that an instrumented program calls, one for each type of frame. Each writes its
+ * frame straight into the ring of its thread (collector-thread.c). */
 
 #include "capture/byte-order.h"
 #include "capture/capture.h"
-#include "capture/control.h"
-#include "capture/ring.h"
-#include "capture/trace-file.h"
+#include "capture/collector-private.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ADDRESSES_MAX      128
 #define LOG_TEXT_SIZE      2048
@@ -42,330 +20,7 @@
 #define GROUPS_PER_FRAME   170U /* 16352 bytes */
 #define COUNTER_ID_MAX     0xFFFFFFU
 
-/* A recorder looks at the rings every few milliseconds. If a ring stays full for many times as
- * long, nothing reads it. */
-#define FULL_SLEEP_NSEC 1000000L
-#define FULL_WAIT_NSEC  100000000
-
-typedef enum
-{
-  STATE_UNKNOWN,
-  STATE_OFF, /* for good */
-  STATE_ON,
-} State;
-
-/* *Owned* by its thread. */
-typedef struct
-{
-  Ring ring;
-  uint32_t generation; /* of the process that it was made in */
-  int32_t pid;
-  int32_t tid;
-  bool is_busy;   /* in a call of this thread, which this one interrupts */
-  bool is_unread; /* the ring was full for so long that waiting is no use */
-  size_t size;    /* bytes of this and of `frame` */
-  uint8_t frame
-      []; /* [SYSPROF_CAPTURE_FRAME_MAX] without a ring: the frame until it is appended to the trace file */
-} Collector;
-
-static int state = STATE_UNKNOWN; /* State; atomic */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;   /* → Collector of the thread, or no_collector */
-static int control_fd = -1; /* -1 = a trace file is used instead */
-static uint32_t *
-    generation_word; /* atomic; 0 = in a child that has none yet; NULL = the kernel cannot clear it */
-static uint32_t last_generation; /* atomic; children count on from their parent's */
 static uint32_t next_counter_id; /* atomic; 0 = none given out yet */
-
-/* A thread has this in place of a collector if its request failed. */
-static Collector no_collector;
-/* The thread is requesting a ring: calls from hooks of the functions that it uses for that
- * are dropped. */
-static __thread bool is_asking;
-
-static uint32_t
-get_generation (void)
-{
-  uint32_t generation, fresh;
-
-  if (generation_word == NULL)
-    return (uint32_t) getpid ();
-
-  generation = __atomic_load_n (generation_word, __ATOMIC_RELAXED);
-  if (generation != 0)
-    return generation;
-
-  /* Threads of the child that get here at once agree on the first one's. */
-  fresh = __atomic_add_fetch (&last_generation, 1, __ATOMIC_RELAXED);
-  if (__atomic_compare_exchange_n (generation_word, &generation, fresh, false, __ATOMIC_RELAXED,
-                                   __ATOMIC_RELAXED))
-    return fresh;
-
-  return generation;
-}
-
-static void
-free_collector (Collector *self)
-{
-  sysprof_ring_close (&self->ring);
-  (void) munmap (self, self->size); /* our own mapping */
-}
-
-static void
-end_ring (Collector *self)
-{
-  /* An inherited ring still has its writer, in the parent. */
-  if (control_fd >= 0 && self->generation == get_generation ())
-    sysprof_ring_end (&self->ring);
-}
-
-static void
-end_thread (void *data)
-{
-  Collector *self = data;
-
-  if (self == &no_collector)
-    return;
-
-  end_ring (self);
-  free_collector (self);
-}
-
-static void
-make_generation_word (void)
-{
-  uint32_t *word =
-      mmap (NULL, sizeof *word, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-  if (word == MAP_FAILED)
-    return;
-  if (madvise (word, sysprof_getpagesize (), MADV_WIPEONFORK) == 0)
-    generation_word = word;
-  else
-    (void) munmap (word, sizeof *word); /* our own mapping */
-}
-
-static void
-find_recorder (void)
-{
-  State found = STATE_OFF;
-
-  sysprof_clock_init ();
-  control_fd = sysprof_control_find ();
-  if ((control_fd >= 0 || sysprof_trace_file_open ()) &&
-      pthread_key_create (&key, end_thread) == 0)
-    {
-      make_generation_word ();
-      found = STATE_ON;
-    }
-  __atomic_store_n (&state, (int) found, __ATOMIC_RELEASE); /* pairs with is_on() */
-}
-
-static bool
-is_on (void)
-{
-  int now = __atomic_load_n (&state, __ATOMIC_RELAXED);
-
-  if (now == STATE_OFF)
-    return false;
-  if (now == STATE_UNKNOWN)
-    {
-      int saved = errno; /* the caller's program need not know */
-
-      (void) pthread_once (&once, find_recorder); /* cannot fail */
-      errno = saved;
-    }
-
-  return __atomic_load_n (&state, __ATOMIC_ACQUIRE) == STATE_ON;
-}
-
-static void
-switch_off (void)
-{
-  __atomic_store_n (&state, STATE_OFF, __ATOMIC_RELAXED);
-}
-
-/* When the code is unloaded, or the process exits, threads must not call into it at their
- * end. */
-static void __attribute__ ((destructor)) forget_threads (void)
-{
-  Collector *self;
-
-  if (__atomic_exchange_n (&state, STATE_OFF, __ATOMIC_RELAXED) != STATE_ON)
-    return;
-
-  self = pthread_getspecific (key);
-  if (self != NULL && self != &no_collector)
-    end_ring (self);
-  (void) pthread_key_delete (key); /* was created when the state became on */
-}
-
-/* Maps the ring of a new collector. */
-static bool
-get_ring (Ring *ring)
-{
-  int ring_fd = -1;
-  ControlReply reply = sysprof_control_request_ring (control_fd, &ring_fd);
-  bool is_open;
-
-  if (reply == CONTROL_GONE)
-    switch_off ();
-  if (reply != CONTROL_RING)
-    return false;
-
-  is_open = sysprof_ring_open (ring, ring_fd);
-  (void) close (ring_fd); /* the mapping stays */
-  return is_open;
-}
-
-static Collector *
-new_collector (void)
-{
-  size_t size = sizeof (Collector) + (control_fd >= 0 ? 0 : SYSPROF_CAPTURE_FRAME_MAX);
-  Collector *self =
-      mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-  if (self == MAP_FAILED)
-    return NULL;
-  self->size = size;
-  if (control_fd >= 0 && !get_ring (&self->ring))
-    {
-      (void) munmap (self, size); /* our own mapping */
-      return NULL;
-    }
-  self->generation = get_generation ();
-  self->pid = getpid ();
-  self->tid = (int32_t) syscall (SYS_gettid);
-
-  return self;
-}
-
-/* The collector of a thread that has none, or one of its parent process. */
-static Collector *
-ask_for_collector (Collector *self)
-{
-  int saved = errno; /* the caller's program need not know */
-
-  is_asking = true;
-  if (self != NULL)
-    {
-      (void) pthread_setspecific (key, NULL); /* a slot that is in use needs no memory */
-      free_collector (self);
-    }
-
-  self = new_collector ();
-  if (pthread_setspecific (key, self != NULL ? self : &no_collector) != 0 && self != NULL)
-    {
-      free_collector (self);
-      self = NULL;
-    }
-  is_asking = false;
-  errno = saved;
-
-  return self;
-}
-
-static Collector *
-get_collector (void)
-{
-  Collector *self;
-
-  if (!is_on () || is_asking)
-    return NULL;
-
-  self = pthread_getspecific (key);
-  if (self == &no_collector)
-    return NULL;
-  if (self == NULL || self->generation != get_generation ())
-    self = ask_for_collector (self);
-  if (self == NULL || self->is_busy)
-    return NULL;
-
-  self->is_busy = true;
-  __atomic_signal_fence (
-      __ATOMIC_SEQ_CST); /* with calls from signal handlers and back traces */
-
-  return self;
-}
-
-/* This thread's collector, for one frame; NULL if there is nothing to be done. Inlined, so that
- * the functions return before they save registers if nothing records. */
-static inline __attribute__ ((always_inline)) Collector *
-enter (void)
-{
-  if (__atomic_load_n (&state, __ATOMIC_RELAXED) == STATE_OFF)
-    return NULL;
-
-  return get_collector ();
-}
-
-static void
-leave (Collector *self)
-{
-  __atomic_signal_fence (__ATOMIC_SEQ_CST);
-  self->is_busy = false;
-}
-
-static size_t
-get_longest (const Collector *self)
-{
-  size_t longest =
-      control_fd >= 0 ? sysprof_ring_get_longest (&self->ring) : SYSPROF_CAPTURE_FRAME_MAX;
-
-  return longest < SYSPROF_CAPTURE_FRAME_MAX ? longest : SYSPROF_CAPTURE_FRAME_MAX;
-}
-
-static uint8_t *
-wait_for_room (Collector *self, size_t padded)
-{
-  const struct timespec pause = { .tv_nsec = FULL_SLEEP_NSEC };
-  int64_t deadline = SYSPROF_CAPTURE_CURRENT_TIME + FULL_WAIT_NSEC;
-
-  do
-    {
-      uint8_t *reserved;
-
-      if (sysprof_control_is_closed (control_fd))
-        {
-          switch_off ();
-          return NULL;
-        }
-      (void) nanosleep (&pause, NULL); /* a signal only shortens it */
-      reserved = sysprof_ring_reserve (&self->ring, padded);
-      if (reserved != NULL)
-        return reserved;
-    }
-  while (SYSPROF_CAPTURE_CURRENT_TIME < deadline);
-
-  return NULL;
-}
-
-/* Room for a frame. A full ring is given some time to be read, once: then frames are dropped until there is room again. */
-static uint8_t *
-reserve (Collector *self, size_t len)
-{
-  size_t padded = (len + SYSPROF_CAPTURE_ALIGN - 1) & ~(SYSPROF_CAPTURE_ALIGN - 1);
-  uint8_t *reserved = NULL;
-  int saved = errno; /* the caller's program need not know */
-
-  if (control_fd < 0)
-    return padded <= get_longest (self) ? self->frame : NULL;
-  if (padded > get_longest (self))
-    {
-      sysprof_ring_count_dropped (&self->ring);
-      return NULL;
-    }
-
-  reserved = sysprof_ring_reserve (&self->ring, padded);
-  if (reserved == NULL && !self->is_unread)
-    reserved = wait_for_room (self, padded);
-  self->is_unread = reserved == NULL;
-  if (reserved == NULL)
-    sysprof_ring_count_dropped (&self->ring);
-  errno = saved;
-
-  return reserved;
-}
 
 static void
 set_header (const Collector *self, uint8_t *frame, SysprofCaptureFrameType type, int64_t time)
@@ -381,25 +36,6 @@ set_header (const Collector *self, uint8_t *frame, SysprofCaptureFrameType type,
 }
 
 static void
-commit (Collector *self, uint8_t *frame, size_t len)
-{
-  size_t padded = (len + SYSPROF_CAPTURE_ALIGN - 1) & ~(SYSPROF_CAPTURE_ALIGN - 1);
-
-  memset (frame + len, 0, padded - len);
-  sysprof_store_u16 (frame, (uint16_t) padded);
-  if (control_fd >= 0)
-    sysprof_ring_commit (&self->ring, padded);
-  else
-    {
-      int saved = errno; /* the caller's program need not know */
-
-      if (!sysprof_trace_file_append (frame, padded))
-        switch_off ();
-      errno = saved;
-    }
-}
-
-static void
 put_text (char *field, size_t field_size, const char *text)
 {
   if (text != NULL)
@@ -410,7 +46,7 @@ put_text (char *field, size_t field_size, const char *text)
 static size_t
 longest_text (const Collector *self, size_t fixed)
 {
-  size_t longest = get_longest (self);
+  size_t longest = sysprof_collector_get_longest (self);
 
   return longest > fixed ? longest - fixed - 1 : 0;
 }
@@ -462,18 +98,6 @@ get_stack (uint8_t *addrs, SysprofBacktraceFunc backtrace_func, void *backtrace_
 }
 
 void
-sysprof_collector_init (void)
-{
-  (void) is_on (); /* finding out is the point */
-}
-
-bool
-sysprof_collector_is_active (void)
-{
-  return is_on () && pthread_getspecific (key) != &no_collector;
-}
-
-void
 sysprof_collector_allocate (SysprofCaptureAddress alloc_addr,
                             int64_t alloc_size,
                             SysprofBacktraceFunc backtrace_func,
@@ -482,13 +106,13 @@ sysprof_collector_allocate (SysprofCaptureAddress alloc_addr,
   const size_t fixed = sizeof (SysprofCaptureAllocation);
   bool is_free = alloc_size <= 0;
   size_t stack_size = is_free ? 0 : ADDRESSES_MAX * sizeof (SysprofCaptureAddress);
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   uint8_t *frame;
 
   if (self == NULL)
     return;
 
-  frame = reserve (self, fixed + stack_size);
+  frame = sysprof_collector_reserve (self, fixed + stack_size);
   if (frame != NULL)
     {
       SysprofCaptureAllocation *allocation = (SysprofCaptureAllocation *) frame;
@@ -501,9 +125,9 @@ sysprof_collector_allocate (SysprofCaptureAddress alloc_addr,
       allocation->alloc_size = is_free ? 0 : alloc_size;
       allocation->tid = self->tid;
       allocation->n_addrs = (uint16_t) n_addrs;
-      commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
+      sysprof_collector_commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
     }
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 /* A trace is a sample that says whether a function begins. */
@@ -517,13 +141,14 @@ add_stack (SysprofCaptureFrameType type,
            bool entering)
 {
   const size_t fixed = sizeof (SysprofCaptureTrace);
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   uint8_t *frame;
 
   if (self == NULL)
     return;
 
-  frame = reserve (self, fixed + ADDRESSES_MAX * sizeof (SysprofCaptureAddress));
+  frame =
+      sysprof_collector_reserve (self, fixed + ADDRESSES_MAX * sizeof (SysprofCaptureAddress));
   if (frame != NULL)
     {
       SysprofCaptureTrace *trace = (SysprofCaptureTrace *) frame;
@@ -534,9 +159,9 @@ add_stack (SysprofCaptureFrameType type,
       trace->tid = self->tid;
       trace->entering = entering;
       trace->n_addrs = (uint16_t) n_addrs;
-      commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
+      sysprof_collector_commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
     }
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 void
@@ -562,7 +187,7 @@ begin_mark (Collector *self,
             size_t message_len)
 {
   SysprofCaptureMark *mark =
-      (SysprofCaptureMark *) reserve (self, sizeof *mark + message_len + 1);
+      (SysprofCaptureMark *) sysprof_collector_reserve (self, sizeof *mark + message_len + 1);
 
   if (mark == NULL)
     return NULL;
@@ -583,7 +208,7 @@ sysprof_collector_mark (int64_t time,
                         const char *mark,
                         const char *message)
 {
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   SysprofCaptureMark *frame;
   size_t len;
 
@@ -598,9 +223,9 @@ sysprof_collector_mark (int64_t time,
     {
       memcpy (frame->message, message, len);
       frame->message[len] = '\0';
-      commit (self, (uint8_t *) frame, sizeof *frame + len + 1);
+      sysprof_collector_commit (self, (uint8_t *) frame, sizeof *frame + len + 1);
     }
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 void
@@ -627,7 +252,7 @@ sysprof_collector_mark_vprintf (int64_t time,
                                 const char *message_format,
                                 va_list args)
 {
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   SysprofCaptureMark *frame;
   size_t len, limit;
   va_list again;
@@ -657,15 +282,15 @@ sysprof_collector_mark_vprintf (int64_t time,
           len = whole_characters (frame->message, len);
           frame->message[len] = '\0';
         }
-      commit (self, (uint8_t *) frame, sizeof *frame + len + 1);
+      sysprof_collector_commit (self, (uint8_t *) frame, sizeof *frame + len + 1);
     }
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 void
 sysprof_collector_log (int severity, const char *domain, const char *message)
 {
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   SysprofCaptureLog *log;
   size_t len;
 
@@ -675,7 +300,7 @@ sysprof_collector_log (int severity, const char *domain, const char *message)
   if (message == NULL)
     message = "";
   len = cut_text (message, longest_text (self, sizeof *log));
-  log = (SysprofCaptureLog *) reserve (self, sizeof *log + len + 1);
+  log = (SysprofCaptureLog *) sysprof_collector_reserve (self, sizeof *log + len + 1);
   if (log != NULL)
     {
       memset (log, 0, sizeof *log);
@@ -685,9 +310,9 @@ sysprof_collector_log (int severity, const char *domain, const char *message)
       put_text (log->domain, sizeof log->domain, domain);
       memcpy (log->message, message, len);
       log->message[len] = '\0';
-      commit (self, (uint8_t *) log, sizeof *log + len + 1);
+      sysprof_collector_commit (self, (uint8_t *) log, sizeof *log + len + 1);
     }
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 void
@@ -711,7 +336,7 @@ sysprof_collector_log_printf (int severity, const char *domain, const char *form
 unsigned int
 sysprof_collector_request_counters (unsigned int n_counters)
 {
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
   uint32_t first, next;
 
   if (self == NULL)
@@ -723,13 +348,13 @@ sysprof_collector_request_counters (unsigned int n_counters)
       next = first != 0 ? first : (((uint32_t) self->pid & 0xFFFFU) << 8 | 1);
       if (n_counters == 0 || n_counters > COUNTER_ID_MAX + 1 - next)
         {
-          leave (self);
+          sysprof_collector_leave (self);
           return 0;
         }
     }
   while (!__atomic_compare_exchange_n (&next_counter_id, &first, next + n_counters, false,
                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  leave (self);
+  sysprof_collector_leave (self);
 
   return next;
 }
@@ -738,7 +363,8 @@ static void
 define_some (Collector *self, const SysprofCaptureCounter *counters, unsigned int n_counters)
 {
   size_t len = sizeof (SysprofCaptureCounterDefine) + n_counters * sizeof *counters;
-  SysprofCaptureCounterDefine *define = (SysprofCaptureCounterDefine *) reserve (self, len);
+  SysprofCaptureCounterDefine *define =
+      (SysprofCaptureCounterDefine *) sysprof_collector_reserve (self, len);
 
   if (define == NULL)
     return;
@@ -758,14 +384,14 @@ define_some (Collector *self, const SysprofCaptureCounter *counters, unsigned in
       to->type = counters[i].type;
       to->value = counters[i].value;
     }
-  commit (self, (uint8_t *) define, len);
+  sysprof_collector_commit (self, (uint8_t *) define, len);
 }
 
 void
 sysprof_collector_define_counters (const SysprofCaptureCounter *counters,
                                    unsigned int n_counters)
 {
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
 
   if (self == NULL)
     return;
@@ -773,7 +399,7 @@ sysprof_collector_define_counters (const SysprofCaptureCounter *counters,
   for (unsigned int at = 0; at < n_counters; at += COUNTERS_PER_FRAME)
     define_some (self, counters + at,
                  n_counters - at < COUNTERS_PER_FRAME ? n_counters - at : COUNTERS_PER_FRAME);
-  leave (self);
+  sysprof_collector_leave (self);
 }
 
 static void
@@ -785,7 +411,8 @@ set_some (Collector *self,
   unsigned int n_groups = (n_counters + VALUES_PER_GROUP - 1) / VALUES_PER_GROUP;
   size_t len =
       sizeof (SysprofCaptureCounterSet) + n_groups * sizeof (SysprofCaptureCounterValues);
-  SysprofCaptureCounterSet *set = (SysprofCaptureCounterSet *) reserve (self, len);
+  SysprofCaptureCounterSet *set =
+      (SysprofCaptureCounterSet *) sysprof_collector_reserve (self, len);
 
   if (set == NULL)
     return;
@@ -801,7 +428,7 @@ set_some (Collector *self,
       group->ids[i % VALUES_PER_GROUP] = ids[i];
       group->values[i % VALUES_PER_GROUP] = values[i];
     }
-  commit (self, (uint8_t *) set, len);
+  sysprof_collector_commit (self, (uint8_t *) set, len);
 }
 
 void
@@ -810,7 +437,7 @@ sysprof_collector_set_counters (const unsigned int *counters_ids,
                                 unsigned int n_counters)
 {
   const unsigned int per_frame = GROUPS_PER_FRAME * VALUES_PER_GROUP;
-  Collector *self = enter ();
+  Collector *self = sysprof_collector_enter ();
 
   if (self == NULL)
     return;
@@ -818,5 +445,5 @@ sysprof_collector_set_counters (const unsigned int *counters_ids,
   for (unsigned int at = 0; at < n_counters; at += per_frame)
     set_some (self, counters_ids + at, values + at,
               n_counters - at < per_frame ? n_counters - at : per_frame);
-  leave (self);
+  sysprof_collector_leave (self);
 }

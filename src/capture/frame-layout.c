@@ -5,11 +5,13 @@
  * state or event.
  *
  * Offsets count from the start of the frame; they are those of the format's description
- * (docs/format.md).
+ * (docs/format.md). The file header is here, too: all writers begin with the same bytes.
  */
 
 #include "capture/byte-order.h"
 #include "capture/capture.h"
+
+#include <time.h>
 
 #define HEADER_SIZE  24
 #define LEN_AT       0
@@ -369,4 +371,25 @@ sysprof_capture_frame_end_texts (uint8_t *frame)
       frame[layout->fixed + src_len] = '\0';
       frame[layout->fixed + src_len + 1 + dst_len] = '\0';
     }
+}
+
+/* --- the first 256 bytes of a capture file --- */
+
+void
+sysprof_capture_header_init (SysprofCaptureFileHeader *header, int64_t begin)
+{
+  time_t now = time (NULL);
+  struct tm utc;
+
+  *header = (SysprofCaptureFileHeader){
+    .magic = SYSPROF_CAPTURE_MAGIC,
+    .version = 1,
+    .time = begin,
+  };
+  /* Byte 5 holds the byte order, whoever allocates the bit-fields. */
+  if (SYSPROF_HOST_IS_LITTLE_ENDIAN)
+    header->little_endian = 1;
+  if (gmtime_r (&now, &utc) != NULL)
+    (void) strftime (header->capture_time, sizeof header->capture_time, "%Y-%m-%dT%H:%M:%SZ",
+                     &utc);
 }
