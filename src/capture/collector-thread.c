@@ -45,8 +45,8 @@ static uint32_t last_generation; /* atomic; children count on from their parent'
 
 /* A thread has this in place of a collector if its request failed. */
 static Collector no_collector;
-/* The thread is requesting a ring: calls from hooks of the functions that it uses for that
- * are dropped. */
+/* The thread is looking for the recorder or requesting a ring: calls from signal handlers, and
+ * from hooks of the functions that it uses for that, are dropped. */
 static __thread bool is_asking;
 
 static uint32_t
@@ -139,7 +139,12 @@ is_on (void)
     {
       int saved = errno; /* the caller's program need not know */
 
+      /* A signal handler that interrupts pthread_once() would wait for its own thread. */
+      if (is_asking)
+        return false;
+      is_asking = true;
       (void) pthread_once (&once, find_recorder); /* cannot fail */
+      is_asking = false;
       errno = saved;
     }
 

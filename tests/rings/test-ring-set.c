@@ -64,6 +64,11 @@ add (Fixture *self, unsigned ring, const void *frame)
   ((uint32_t *) memory->header)[RING_TAIL_AT / 4] = memory->tail;
 }
 
+#ifdef __clang__
+/* Frames that end in an array, followed by its items. */
+#  pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+#endif
+
 static void
 add_mark (Fixture *self, unsigned ring, int64_t time)
 {
