@@ -144,8 +144,7 @@ find_idleness (Findings *self)
 void
 sysprof_find_cpu_use (Findings *self)
 {
-  g_autoptr (FunctionTable) table =
-      sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
+  const FunctionTable *table = self->functions;
 
   if (self->weights.total > 0 && self->weights.total < FEW_SAMPLES &&
       self->request->filter != NULL && self->request->filter->weight_name == NULL)
@@ -261,8 +260,7 @@ find_beside (Findings *self)
 void
 sysprof_find_kernel_use (Findings *self)
 {
-  g_autoptr (FunctionTable) table =
-      sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
+  const FunctionTable *table = self->functions;
   uint64_t in_kernel = 0;
 
   for (uint32_t i = 0; i < table->n; i++)

@@ -17,10 +17,13 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_request_fold (request, false, &self.weights);
   self.quality = sysprof_quality_new (request->store, request->symbols, &self.weights);
+  self.functions =
+      sysprof_functions_new (request->store, request->symbols, &self.weights, NULL);
   sysprof_findings_init_rows (&self);
   for (size_t i = 0; i < G_N_ELEMENTS (rules) && sysprof_is_wanted (); i++)
     rules[i](&self);
   sysprof_quality_free (self.quality);
+  sysprof_function_table_free (self.functions);
   sysprof_stack_weights_clear (&self.weights);
   return true;
 }

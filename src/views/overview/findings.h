@@ -28,7 +28,8 @@ typedef struct
   const Store *store;
   const SymbolTable *symbols;
   Rows *rows;
-  StackWeights weights; /* of the request */
+  StackWeights weights;     /* of the request */
+  FunctionTable *functions; /* likewise */
   Quality *quality;
 } Findings;
 

@@ -70,15 +70,17 @@ sysprof_find_interpreters (Findings *self)
   const Store *store = self->store;
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
   g_autofree uint8_t *is_named = find_named_stacks (store, self->symbols);
+  g_autofree size_t *runtime_of = g_new0 (size_t, MAX (store->processes.n, 1));
   uint64_t weight[N_RUNTIMES] = { 0 }, unnamed[N_RUNTIMES] = { 0 };
   ProcessId example[N_RUNTIMES] = { 0 };
 
+  for (ProcessId i = 0; i < store->processes.n; i++)
+    runtime_of[i] = runtime_of_process (store, i);
   for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     {
-      size_t runtime =
-          self->weights.self[i] > 0 ? runtime_of_process (store, process_of[i]) : 0;
+      size_t runtime = runtime_of[process_of[i]];
 
-      if (runtime == 0)
+      if (runtime == 0 || self->weights.self[i] == 0)
         continue;
       weight[runtime - 1] += self->weights.self[i];
       unnamed[runtime - 1] += is_named[i] ? 0 : self->weights.self[i];
