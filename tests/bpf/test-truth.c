@@ -35,7 +35,7 @@ static const Workload workloads[] = {
   { "truth-cpp", 3000, 975, 20, false },
   { "truth-go", 3000, 999, 100, true },
   { "truth-musl", 3000, 999, 20, true },
-  { "truth-rust", 3000, 999, 20, true },
+  { "truth-rust", 3000, 990, 20, true },
   { "truth", 4000, 999, 20, true },
 };
 /* clang-format on */
