@@ -42,10 +42,9 @@ sysprof_capture_path (const ViewRequest *request)
 static const char *
 find_metadata (const Store *store, const char *id)
 {
-  for (uint32_t i = 0; i < store->n_metadata; i++)
-    if (strcmp (sysprof_store_string (store, store->metadata[i].id), id) == 0)
-      return sysprof_store_string (store, store->metadata[i].value);
-  return NULL;
+  const Metadata *row = sysprof_store_find_metadata (store, id, NULL);
+
+  return row != NULL ? sysprof_store_string (store, row->value) : NULL;
 }
 
 /* Value of the first line `KEY SEPARATOR VALUE` of an embedded file; NULL without such a
