@@ -44,12 +44,14 @@ uint8_t *sysprof_collector_reserve (Collector *self, size_t len);
 /* Completes the frame, whose length is `len`. */
 void sysprof_collector_commit (Collector *self, uint8_t *frame, size_t len);
 
-/* The same, for one frame. Inlined, so that the functions return before they save registers if
- * nothing records. */
+/* The same, for one frame. Inlined and expected to be off, so that the compiler saves registers
+ * only after this check. */
 static inline __attribute__ ((always_inline)) Collector *
 sysprof_collector_enter (void)
 {
-  if (__atomic_load_n (&sysprof_collector_state, __ATOMIC_RELAXED) == STATE_OFF)
+  int state = __atomic_load_n (&sysprof_collector_state, __ATOMIC_RELAXED);
+
+  if (__builtin_expect (state == STATE_OFF, 1))
     return NULL;
 
   return sysprof_collector_get ();
