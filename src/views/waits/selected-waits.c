@@ -49,6 +49,7 @@ sysprof_selected_waits_init (SelectedWaits *self, const ViewRequest *request, Ro
   self->first_thread = find_first_threads (store);
   self->names = g_new0 (const char *, MAX (store->waits.n_threads, 1));
   sysprof_syscall_names_init (&self->syscalls, store);
+  sysprof_stack_callers_init (&self->callers, store, request->symbols);
 }
 
 void
@@ -60,6 +61,7 @@ sysprof_selected_waits_clear (SelectedWaits *self)
   g_free (self->has_fence);
   g_free (self->first_thread);
   g_free (self->names);
+  sysprof_stack_callers_clear (&self->callers);
   *self = (SelectedWaits){ 0 };
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "views/sample-rows.h"
+#include "views/waits/callers.h"
 
 /* The waits that a request selects. *Owned* by the view that fills. */
 typedef struct
@@ -19,6 +20,7 @@ typedef struct
   uint32_t *first_thread; /* [waits.n_threads] first row with the same content */
   const char **names;     /* [waits.n_threads] COMM/TID, created on demand */
   SyscallNames syscalls;
+  StackCallers callers;
 } SelectedWaits;
 
 void sysprof_selected_waits_init (SelectedWaits *self, const ViewRequest *request, Rows *rows);
