@@ -14,7 +14,7 @@
 #define MOST_NAME   (size_t) (1 << 30)
 
 static void
-ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
+ask_around (ElfImage *image, const ElfSymbols *symbols, ElfStubs *stubs, uint64_t address)
 {
   uint64_t start, end;
   ElfSymbol symbol;
@@ -25,6 +25,9 @@ ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
         abort ();
       free (sysprof_elf_demangle (symbol.name));
     }
+  if (stubs != NULL && sysprof_elf_stubs_find (stubs, address, &symbol) &&
+      (address < symbol.start || address >= symbol.end || strlen (symbol.name) > MOST_NAME))
+    abort ();
   if (sysprof_elf_image_function_bounds (image, address, &start, &end) == ELF_OK &&
       (address < start || address >= end))
     abort ();
@@ -59,6 +62,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   uint8_t build_id[ELF_MAX_BUILD_ID];
   ElfSymbols *symbols = NULL;
+  ElfStubs *stubs;
   size_t build_id_size;
   uint64_t address = 0;
   char link[256], alt_link[ELF_MAX_ALT_LINK];
@@ -83,15 +87,17 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 
   (void) sysprof_elf_symbols_load (image,
                                    &symbols); /* any answer is right, so long as it is one */
+  stubs = sysprof_elf_stubs_new (image, symbols);
   for (uint64_t offset = 0; offset < size; offset += 97)
     if (sysprof_elf_image_address_of_offset (image, offset, &address) == ELF_OK)
-      ask_around (image, symbols, address);
+      ask_around (image, symbols, stubs, address);
   for (unsigned bit = 0; bit < 64; bit += 3)
-    ask_around (image, symbols, UINT64_MAX >> bit);
+    ask_around (image, symbols, stubs, UINT64_MAX >> bit);
 
   for (size_t i = sysprof_elf_image_code (image, code, MOST_PIECES); i-- > 0;)
     link_code (image, &code[i]);
 
+  sysprof_elf_stubs_free (stubs);
   sysprof_elf_symbols_free (symbols);
   sysprof_elf_image_free (image);
   return 0;

@@ -142,13 +142,10 @@ demangle_d (const char *name)
   return text;
 }
 
-char *
-sysprof_elf_demangle (const char *name)
+static char *
+demangle_function (const char *name)
 {
   char *text = NULL;
-
-  if (name[0] != '_' || strnlen (name, MAX_NAME + 1) > MAX_NAME)
-    return NULL;
 
   if (name[1] == 'R')
     return demangle_bounded (rust_demangle_callback, name);
@@ -168,4 +165,30 @@ sysprof_elf_demangle (const char *name)
     }
 
   return text;
+}
+
+char *
+sysprof_elf_demangle (const char *name)
+{
+  size_t size = strnlen (name, MAX_NAME + 1);
+  size_t suffix_size = sizeof ELF_STUB_SUFFIX - 1;
+  char *function, *text, *with_suffix;
+
+  if (name[0] != '_' || size > MAX_NAME)
+    return NULL;
+  if (size <= suffix_size || strcmp (name + size - suffix_size, ELF_STUB_SUFFIX) != 0)
+    return demangle_function (name);
+
+  function = strndup (name, size - suffix_size);
+  text = function != NULL ? demangle_function (function) : NULL;
+  free (function);
+  size = text != NULL ? strlen (text) : 0;
+  with_suffix = text != NULL ? realloc (text, size + sizeof ELF_STUB_SUFFIX) : NULL;
+  if (with_suffix == NULL)
+    {
+      free (text);
+      return NULL;
+    }
+  memcpy (with_suffix + size, ELF_STUB_SUFFIX, sizeof ELF_STUB_SUFFIX);
+  return with_suffix;
 }

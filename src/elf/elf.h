@@ -149,6 +149,19 @@ ElfStatus sysprof_elf_image_find_label (ElfImage *image, const char *name, uint6
 
 /* --- functions without a symbol --- */
 
+#define ELF_STUB_SUFFIX "@plt"
+
+typedef struct ElfStubs ElfStubs;
+
+/* The stubs of procedure linkage tables; x86-64 and AArch64 only. `symbols` may be NULL, and is
+ * borrowed like the image. Returns NULL without memory. */
+ElfStubs *sysprof_elf_stubs_new (ElfImage *image, const ElfSymbols *symbols);
+void sysprof_elf_stubs_free (ElfStubs *stubs);
+/* The stub that contains `address`. It is named NAME@plt after the function that it jumps to.
+ * The code that calls the dynamic linker is named .plt. The first call for an address in such a
+ * table reads the tables. */
+bool sysprof_elf_stubs_find (ElfStubs *stubs, uint64_t address, ElfSymbol *symbol);
+
 /* The start and end of the function that contains `address`, from the call-frame table.
  * ELF_ABSENT if no entry covers the address: padding, or hand-written code. */
 ElfStatus sysprof_elf_image_function_bounds (ElfImage *image,
@@ -215,5 +228,6 @@ ElfStatus sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames);
 ElfStatus sysprof_elf_image_read_named (ElfImage *image, const char *name, ElfFrames *frames);
 
 /* Demangles C++, Rust (v0 and legacy, without the hash) and D; NULL if `name` is not mangled.
+ * ELF_STUB_SUFFIX is kept.
  * Free with free(). Does not try names over 64 KiB. */
 char *sysprof_elf_demangle (const char *name);

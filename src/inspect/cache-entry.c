@@ -17,7 +17,7 @@
 
 /* Increase this when the content or the meaning of answers changes. Changes of their size are
  * detected. */
-#define VERSION 3
+#define VERSION 4
 
 #define BY_ADDRESS     UINT32_C (2)
 #define MAGIC          "SymCach"

@@ -44,15 +44,6 @@ append_name (const char *name, int64_t distance, char *text, size_t size)
   free (demangled);
 }
 
-static bool
-find_function (const ElfWorker *worker, uint64_t address, ElfSymbol *symbol)
-{
-  return (worker->debug_symbols != NULL &&
-          sysprof_elf_symbols_find (worker->debug_symbols, address, symbol)) ||
-         (worker->symbols != NULL &&
-          sysprof_elf_symbols_find (worker->symbols, address, symbol));
-}
-
 /* Appends the name of a jump's or call's target outside of the function, if the target has a
  * name. */
 static void
@@ -63,7 +54,7 @@ append_target (const Builder *self, uint64_t target, char *text, size_t size)
 
   target -= self->query->shift;
   if (is_known && !(target >= self->start && target < self->end) &&
-      find_function (self->worker, target, &symbol))
+      sysprof_elf_worker_find_symbol (self->worker, target, &symbol))
     append_name (symbol.name, (int64_t) (target - symbol.start), text, size);
 }
 
@@ -106,7 +97,7 @@ append_reference (const Builder *self,
   if (instruction->target != 0)
     text[strcspn (text, " ")] = '\0';
   if (reference->value != 0 &&
-      find_function (self->worker, reference->value + distance, &symbol))
+      sysprof_elf_worker_find_symbol (self->worker, reference->value + distance, &symbol))
     append_name (symbol.name, (int64_t) (reference->value + distance - symbol.start), text,
                  size);
   else if (reference->name[0] != '\0')
@@ -283,8 +274,8 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
     return ELF_NO_MEMORY;
 
   /* A file that was opened for its lines has no symbols loaded yet. */
-  if (self->symbols == NULL)
-    (void) sysprof_elf_symbols_load (self->image, &self->symbols);
+  if (self->stubs == NULL)
+    (void) sysprof_elf_worker_load_symbols (self);
   if (self->debug_image != NULL && self->debug_symbols == NULL)
     (void) sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
 

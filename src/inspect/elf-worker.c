@@ -79,6 +79,7 @@ void
 sysprof_elf_worker_clear (ElfWorker *self)
 {
   clear_debug (self);
+  sysprof_elf_stubs_free (self->stubs);
   sysprof_elf_symbols_free (self->symbols);
   sysprof_elf_image_free (self->image);
   close_fd (&self->fd);
@@ -124,12 +125,21 @@ note_text_sections (ElfFacts *facts, const ElfImage *image)
     }
 }
 
+ElfStatus
+sysprof_elf_worker_load_symbols (ElfWorker *self)
+{
+  ElfStatus status = sysprof_elf_symbols_load (self->image, &self->symbols);
+
+  self->stubs = sysprof_elf_stubs_new (self->image, self->symbols);
+  return status;
+}
+
 static void
-load_symbols (ElfWorker *self)
+note_symbols (ElfWorker *self)
 {
   ElfFacts *own = &self->facts;
 
-  own->symbols_status = sysprof_elf_symbols_load (self->image, &self->symbols);
+  own->symbols_status = sysprof_elf_worker_load_symbols (self);
   own->is_full = self->symbols != NULL && sysprof_elf_symbols_is_full (self->symbols);
   own->is_over_limit =
       own->symbols_status == ELF_TOO_LARGE ||
@@ -166,7 +176,7 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
     own->kernel_text = 0;
   note_text_sections (own, self->image);
   if (!is_for_lines)
-    load_symbols (self);
+    note_symbols (self);
 
   *facts = *own;
   return ELF_OK;
@@ -370,13 +380,13 @@ sysprof_elf_worker_add_part (ElfWorker *self, const ElfPart *part, int fd, ElfFa
 
 /* --- resolving --- */
 
-static bool
-find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol)
+bool
+sysprof_elf_worker_find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol)
 {
-  if (self->debug_symbols != NULL &&
-      sysprof_elf_symbols_find (self->debug_symbols, address, symbol))
-    return true;
-  return self->symbols != NULL && sysprof_elf_symbols_find (self->symbols, address, symbol);
+  return (self->debug_symbols != NULL &&
+          sysprof_elf_symbols_find (self->debug_symbols, address, symbol)) ||
+         (self->symbols != NULL && sysprof_elf_symbols_find (self->symbols, address, symbol)) ||
+         (self->stubs != NULL && sysprof_elf_stubs_find (self->stubs, address, symbol));
 }
 
 static bool
@@ -451,7 +461,7 @@ resolve_symbols (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
       if (sysprof_elf_worker_find_address (self, query, query->offsets[i],
                                            &answer->link_address) != ELF_OK)
         continue;
-      if (!find_symbol (self, answer->link_address, &symbol))
+      if (!sysprof_elf_worker_find_symbol (self, answer->link_address, &symbol))
         describe_nameless (self, answer);
       else if (!name_answer (answers, &symbol, i > 0 ? answer - 1 : NULL, answer))
         return ELF_NO_MEMORY;

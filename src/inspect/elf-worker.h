@@ -217,6 +217,7 @@ typedef struct
   Dwarf *dwarf; /* of these images, once lines were requested; NULL = not open */
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
+  ElfStubs *stubs; /* loaded with the symbols */
   ElfFacts facts;
   bool is_for_lines;
 } ElfWorker;
@@ -242,6 +243,12 @@ ElfStatus sysprof_elf_worker_find_address (const ElfWorker *self,
                                            const ElfQuery *query,
                                            uint64_t place,
                                            uint64_t *address);
+
+/* Loads the symbols and stubs of the file itself, once. */
+ElfStatus sysprof_elf_worker_load_symbols (ElfWorker *self);
+/* Finds a function, or a stub that calls one, in the debug file or the file. */
+bool
+sysprof_elf_worker_find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol);
 
 ElfStatus
 sysprof_elf_worker_resolve (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers);

@@ -46,9 +46,9 @@ use_answer (Symbolization *self,
 
   find_range (self, item->address, answer, &named.start, &named.end);
 
-  /* such as memcpy@@GLIBC_2.14 */
+  /* such as memcpy@@GLIBC_2.14, but not memcpy@plt */
   version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
-  if (version != NULL)
+  if (version != NULL && strcmp (version, ELF_STUB_SUFFIX) != 0)
     raw_name = unversioned = g_strndup (raw_name, (size_t) (version - raw_name));
 
   named.name = answer->demangled != 0 ? text + answer->demangled : raw_name;

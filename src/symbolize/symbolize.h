@@ -12,7 +12,7 @@
  * first answer is used. If there is none, the address gets a separate symbol and a reason. Its
  * name is "[libfoo.so:0x1234]" if the start of its function is known, else
  * "[libfoo.so+0x1234]". The number is a link-time address if the file could be read, else a
- * file offset.
+ * file offset. A stub that jumps to the function NAME of another file is named "NAME@plt".
  *
  * The table is *frozen* once it is returned. */
 

@@ -4,7 +4,7 @@
  * c++filt.
  *
  *     print-elf build-id|link|crc|count FILE
- *     print-elf find|bounds|entry|address FILE   reads hex numbers, one per line
+ *     print-elf find|stub|bounds|entry|address FILE   reads hex numbers, one per line
  *     print-elf demangle                         reads names
  */
 
@@ -39,11 +39,12 @@ print_demangled (void)
 }
 
 static void
-print_find (const ElfSymbols *symbols, uint64_t address)
+print_find (ElfStubs *stubs, const ElfSymbols *symbols, uint64_t address)
 {
   ElfSymbol symbol;
 
-  if (symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
+  if (stubs != NULL ? sysprof_elf_stubs_find (stubs, address, &symbol)
+                    : symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
     printf ("%" PRIx64 " %" PRIx64 " %s\n", symbol.start, symbol.end, symbol.name);
   else
     puts ("-");
@@ -52,6 +53,7 @@ print_find (const ElfSymbols *symbols, uint64_t address)
 static void
 print_answers (ElfImage *image, const ElfSymbols *symbols, const char *what)
 {
+  ElfStubs *stubs = strcmp (what, "stub") == 0 ? sysprof_elf_stubs_new (image, symbols) : NULL;
   char line[64];
 
   while (fgets (line, sizeof line, stdin) != NULL)
@@ -59,8 +61,8 @@ print_answers (ElfImage *image, const ElfSymbols *symbols, const char *what)
       uint64_t address = strtoull (line, NULL, 16);
       uint64_t start, end;
 
-      if (strcmp (what, "find") == 0)
-        print_find (symbols, address);
+      if (strcmp (what, "find") == 0 || strcmp (what, "stub") == 0)
+        print_find (stubs, symbols, address);
       else if (strcmp (what, "entry") == 0)
         puts (sysprof_elf_image_is_entry (image, symbols, address) ? "entry" : "-");
       else if (strcmp (what, "address") == 0 &&
@@ -72,6 +74,7 @@ print_answers (ElfImage *image, const ElfSymbols *symbols, const char *what)
       else
         puts ("-");
     }
+  sysprof_elf_stubs_free (stubs);
 }
 
 static ElfStatus

@@ -6,6 +6,7 @@ usage: test-elf.py PRINT-ELF C-PROGRAM
 """
 
 import bisect
+import itertools
 import os
 import pathlib
 import re
@@ -280,6 +281,58 @@ class Elf(unittest.TestCase):
             {"__libc_start_call_main", "start_thread", "clone3"},
         )
 
+    def check_stubs(self, path, objdump="objdump", least=1):
+        """Each stub that objdump names has the same name here, at its first and its last bytes."""
+        listing = run(objdump, "-d", *(f"--section={name}" for name in (".plt", ".plt.sec", ".plt.got")), path, check=False)
+        expected = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(\S+@plt)>:", listing, re.M)}
+        functions = {}
+        for row in nm(path) + nm(path, "-D"):
+            functions.setdefault(f"*ABS*+0x{row[0]:x}@plt", set()).add(bare(row[3]) + "@plt")
+        self.assertGreaterEqual(len(expected), least, path)
+        for distance in (0, 7):
+            for (address, name), answer in zip(expected.items(), ask("stub", path, [a + distance for a in expected])):
+                start, _, ours = (answer + "  ").split(" ", 2)
+                self.assertEqual(start, f"{address:x}", (path, name, answer))
+                self.assertIn(ours.strip(), functions.get(name, {name}), path)  # objdump has no name for selected functions
+        heads = [int(a, 16) for a in re.findall(r"^([0-9a-f]+) <\S+@plt-0x\d+>:", listing, re.M)]
+        self.assertLessEqual({answer.split()[-1] for answer in ask("stub", path, heads)}, {".plt"})
+        return expected
+
+    @unittest.skipUnless(ORDER == "<" and IS_64, "runs programs of this machine")
+    def test_stubs_of_programs(self):
+        paths = {os.path.realpath(p) for p in map(shutil.which, ("python3", "bash", "sqlite3", "gdb", "perf", "git")) if p}
+        paths |= {library(n) for n in ("libc.so.6", "libstdc++.so.6", "libglib-2.0.so.0", "libsqlite3.so.0", "libcrypto.so.3")} - {None}
+        for path in paths:
+            with self.subTest(path):
+                self.check_stubs(path)
+
+    @unittest.skipUnless(shutil.which("gcc") and ORDER == "<" and IS_64, "compiles for this machine")
+    def test_stubs_of_linkers(self):
+        """The forms of stubs that linkers write: lazy and not, with branch tracking, with and without fixed address."""
+        source = os.path.join(self.dir, "stubs.c")
+        pathlib.Path(source).write_text(
+            "void *malloc (unsigned long); void free (void *); int puts (const char *); double sin (double); double cos (double);\n"
+            "int memcmp (const void *, const void *, unsigned long); unsigned long strlen (const char *);\n"
+            "double (*volatile taken) (double) = cos;\n"
+            "int main (int n, char **v) { puts (v[0]); free (malloc (n)); double (*f) (double) = cos; taken = f; f (n);"
+            " return cos (n) + taken (n) > sin (n) && strlen (v[0]) > 3 && memcmp (v[0], v[n - 1], n) > 0; }\n")
+        forms = [(), ("-Wl,-z,now",), ("-Wl,-z,lazy",)]
+        programs = forms + [("-no-pie",), ("-no-pie", "-Wl,-z,now"), ("-static",), ("-static-pie",)]
+        # Without a C library for that machine, a library has to do.
+        libraries = [("-shared", "-fPIC", "-nostdlib", *form) for form in forms]
+        lld = [("-fuse-ld=lld",)] * (shutil.which("ld.lld") is not None)
+        for compiler, guards, kinds, linkers in (
+                ("gcc", ("-fcf-protection", "-Wl,-z,ibtplt"), programs, [(), *lld]),
+                ("aarch64-linux-gnu-gcc", ("-mbranch-protection=standard", "-Wl,-z,force-bti"), libraries, [()])):
+            for kind, guard, linker in itertools.product(kinds if shutil.which(compiler) else (), ((), guards), linkers):
+                path = os.path.join(self.dir, "stubs")
+                with self.subTest(compiler=compiler, kind=kind, guard=guard, linker=linker):
+                    math = [] if "-nostdlib" in kind else ["-lm"]
+                    run(compiler, "-O1", "-fno-builtin", *kind, *guard, *linker, "-o", path, source, *math)
+                    expected = self.check_stubs(path, compiler.replace("gcc", "objdump") if "-" in compiler else "objdump", 0)
+                    if "-static" not in kind and "-static-pie" not in kind:
+                        self.assertLessEqual({"malloc@plt", "free@plt", "sin@plt", "puts@plt"}, set(expected.values()))
+
     def test_demangle(self):
         names = set()
         program = os.path.join(self.dir, "c++")
@@ -303,6 +356,8 @@ class Elf(unittest.TestCase):
             "_GLOBAL__sub_I__ZN3foo3barEv",
             "main",
             "_start",
+            "_ZN3foo3barEv@plt",
+            "puts@plt",
             "_Z",
             "_R",
             "_D",

@@ -11,7 +11,7 @@ import sys
 
 ALLOWED = re.compile(
     r"sysprof_elf_|sysprof_bytes_|lzma_|ZSTD_(decompress|getFrameContentSize)$|inflate(Init2_|End)?$|libdeflate_|uncompress$|crc32$|(rust|cplus|dlang)_demangle|"
-    r"(malloc|calloc|realloc|free|qsort|mem\w+|str\w+|pread(64)?|fstat(64)?|syscall|_?setjmp|longjmp|__longjmp_chk|__errno_location|"
+    r"(malloc|calloc|realloc|free|qsort|bsearch|snprintf|mem\w+|str\w+|pread(64)?|fstat(64)?|syscall|_?setjmp|longjmp|__longjmp_chk|__errno_location|"
     r"\.TOC\.|__aeabi_\w+|"  # ppc64le, arm: of the compiler
     r"__stack_chk_fail|__\w+_chk|_GLOBAL_OFFSET_TABLE_)$|__(a|ub|t)san_|__sanitizer|__gcov|__llvm"
 )

@@ -478,7 +478,8 @@ class Symbolize(unittest.TestCase):
         program = self.place("stripped")
         run("cc", "-O1", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../elf/functions.c"))
         run("strip", program)
-        frames = [f for f in frame_entries(program) if f[1] - f[0] > 8]
+        tables = [int(a, 16) for a in re.findall(r"\] \.plt\S* +PROGBITS +(\w+)", run("readelf", "-SW", program))]
+        frames = [f for f in frame_entries(program) if f[1] - f[0] > 8 and f[0] not in tables]  # whose stubs have names
         self.assertGreater(len(frames), 3)
         inside = {begin + at: begin for begin, end in frames for at in (0, 1, (end - begin) // 2, end - begin - 1)}
         for is_return in (False, True):
@@ -492,6 +493,27 @@ class Symbolize(unittest.TestCase):
             for rows in (saved, bundled):
                 for place, begin in zip(places, inside.values()):
                     self.assertEqual(rows[place + bias].name, f"[stripped:0x{begin:x}]")
+
+    def test_stubs(self):
+        """Stubs of the procedure linkage table are named as by objdump, also for who opens the capture without the file."""
+        program = self.place("stripped")
+        run("cc", "-O1", "-fno-builtin", "-Wl,-z,lazy", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../workloads/kitchen.c"), "-lm", "-pthread")
+        run("strip", program)
+        for path in (program, os.path.realpath(shutil.which("bash"))):
+            listing = run("objdump", "-d", "-j", ".plt", "-j", ".plt.sec", "-j", ".plt.got", path, check=False)
+            stubs = {int(a, 16): name for a, name in re.findall(r"^(\w+) <([^>]+@plt)>:", listing, re.MULTILINE)}
+            self.assertGreater(len(stubs), 3)
+            for is_return in (False, True):
+                places = {a + distance + is_return: name for a, name in stubs.items() for distance in (0, 6)}
+                capture, bias = self.capture_of(path, places, is_return=is_return)
+                there = symbolize(capture.save(self.place("c")), "--pack", self.place("p"), "--unnamed", self.place("u"))
+                capture.file("__symbols__", pathlib.Path(self.place("p")).read_bytes())
+                capture.file("__unnamed__", pathlib.Path(self.place("u")).read_bytes())
+                os.makedirs(self.place("empty"), exist_ok=True)
+                elsewhere = symbolize(capture.save(self.place("d")), "--sysroot", self.place("empty"))
+                for rows in (there, elsewhere):
+                    self.assertEqual({a: rows[a + bias].name for a in places}, places)
+                    self.assertEqual({rows[a + bias].reason for a in places}, {""})
 
     def test_places_without_a_file(self):
         capture = new_capture()
