@@ -60,7 +60,7 @@ by_view (const Work *work)
   g_autoptr (GOutputStream) stream =
       g_unix_output_stream_new (open ("/dev/null", O_WRONLY | O_CLOEXEC), TRUE);
   static const char *const details[] = { "details", NULL };
-  Shape shape = { .focus = work->view->uses_focus ? "a" : NULL };
+  Shape shape = { .focus = (work->view->options & OPTIONS_FOCUS) != 0 ? "a" : NULL };
   ViewRequest request = { .store = work->store,
                           .symbols = work->symbols,
                           .shape = &shape,

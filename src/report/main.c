@@ -233,7 +233,8 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Destination *
   if (!options->limit_is_given && !options->view->sections &&
       options->view->layout == LAYOUT_TABLE && !options->view->is_listing)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
-  sysprof_destination_use_pager (destination, size.ws_row);
+  if (!options->no_pager)
+    sysprof_destination_use_pager (destination, size.ws_row);
 }
 
 static bool
@@ -315,6 +316,29 @@ show_in_browser (const char *path, GError **error)
   return false;
 }
 
+/* Prints a message if the file does not exist and another command line was probably meant. */
+static bool
+check_capture (const ReportOptions *options)
+{
+  const View *view = options->view;
+
+  if (access (options->capture, F_OK) == 0 || errno != ENOENT ||
+      strcmp (options->capture, "-") == 0)
+    return true;
+  if (options->is_default_capture)
+    g_printerr ("sysprof-report: No capture given. There is no %s here either. Usage: "
+                "sysprof-report [VIEW] [OPTION...] CAPTURE; see --help. (A file called '%s' is "
+                "written ./%s.)\n",
+                options->capture, view->name, view->name);
+  else if ((view->options & OPTIONS_FOCUS) && !options->selection.focus)
+    g_printerr ("sysprof-report: There is no file '%s'. Did you mean: sysprof-report %s "
+                "--focus %s\n",
+                options->capture, view->name, options->capture);
+  else
+    return true;
+  return false;
+}
+
 static int
 report (ReportOptions *options)
 {
@@ -327,6 +351,8 @@ report (ReportOptions *options)
   ViewRequest request;
   bool is_done;
 
+  if (!check_capture (options))
+    return EXIT_USAGE;
   if (options->output && is_same_file (options->output, options->capture))
     {
       g_printerr ("sysprof-report: '%s' is the capture itself; write to another file.\n",

@@ -5,9 +5,12 @@
 #include "report/options.h"
 
 #include "flame/flame.h"
+#include "report/arguments.h"
 #include "util/util.h"
 
 #include <string.h>
+
+#define set_usage sysprof_report_set_usage
 
 /* Formats of the documentation that this version cannot write. They are not typing errors. */
 static const char *const later_formats[] = {
@@ -45,6 +48,7 @@ typedef struct
   char *completion;        /* name of a shell */
   GOptionEntry *switches;  /* of all views */
   gboolean *switch_is_set; /* [number of switches] */
+  GPtrArray *names;        /* const char *: the options that were given, without dashes */
 } Given;
 
 static GOptionEntry *
@@ -116,9 +120,11 @@ set_limit (const char *name, const char *value, gpointer data, GError **error)
 static gboolean
 set_min (const char *name, const char *value, gpointer data, GError **error)
 {
-  ReportOptions *options = ((Given *) data)->options;
+  Given *given = data;
+  ReportOptions *options = given->options;
   char *end;
 
+  g_ptr_array_add (given->names, (char *) "min");
   options->min_is_given = true;
   options->min_percent = g_ascii_strtod (value, &end);
   if (end != value && (*end == '\0' || strcmp (end, "%") == 0) && options->min_percent >= 0 &&
@@ -129,7 +135,7 @@ set_min (const char *name, const char *value, gpointer data, GError **error)
   return FALSE;
 }
 
-/* Text after the options in --help. *(full)* */
+/* Text after the options in --help without a view. *(full)* */
 static char *
 dup_description (void)
 {
@@ -138,13 +144,51 @@ dup_description (void)
   for (const View *const *view = sysprof_view_list (); *view; view++)
     g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
   g_string_append (
-      text, "\nDefault view: summary. Use - for standard input and ./NAME if a capture is\n"
-            "called like a view.\n\nExamples:\n"
+      text, "\nDefault view: summary. Default capture: capture.syscap. Use - for standard\n"
+            "input and ./NAME if a capture is called like a view.\n"
+            "sysprof-report VIEW --help lists the options of VIEW.\n\nExamples:\n"
             "  sysprof-report run.syscap\n"
             "  sysprof-report callers --focus malloc run.syscap\n"
             "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
             "\nSee sysprof-report(1). To record a capture: sysprof-cli(1).\n");
   return g_string_free (text, FALSE);
+}
+
+/* Help for the options of one view. *(full)* */
+static char *
+dup_view_help (const View *view, const OptionSection *sections, const GOptionEntry *switches)
+{
+  g_autofree char *before =
+      g_strdup_printf ("Usage: sysprof-report %s [OPTION...] [CAPTURE]\n\n%s: %s\n", view->name,
+                       view->title, view->summary);
+  g_autofree char *after = g_strdup_printf ("\nsysprof-report --help lists all views.\n");
+  g_autoptr (GPtrArray) kept =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) (void *) g_array_unref);
+  g_autoptr (GArray) own = g_array_new (TRUE, TRUE, sizeof (OptionSection));
+
+  for (; sections->title; sections++)
+    {
+      GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+      OptionSection section = { .title = sections->title };
+
+      g_ptr_array_add (kept, entries);
+      if (sections->entries == switches)
+        for (const ViewSwitch *row = view->switches; row && row->name; row++)
+          {
+            GOptionEntry entry = { .long_name = row->name, .description = row->help };
+
+            section.title = "This view";
+            g_array_append_val (entries, entry);
+          }
+      else
+        for (const GOptionEntry *entry = sections->entries; entry->long_name; entry++)
+          if (sysprof_view_options_have (view->options, entry->long_name))
+            g_array_append_vals (entries, entry, 1);
+      section.entries = (const GOptionEntry *) (void *) entries->data;
+      if (entries->len > 0)
+        g_array_append_val (own, section);
+    }
+  return sysprof_usage_help (before, (const OptionSection *) (void *) own->data, after);
 }
 
 /* Shell script that completes command lines. *(full)* */
@@ -173,6 +217,48 @@ dup_completion (const OptionSection *sections, const char *shell, GError **error
   return sysprof_completion_script (&completion, shell, error);
 }
 
+/* Help for the view `word`, or, if it is not a view, for all. *(full)* */
+static char *
+dup_help (const char *word, const OptionSection *sections, const GOptionEntry *switches)
+{
+  const View *view = word ? sysprof_view_find (word) : NULL;
+  g_autofree char *description = dup_description ();
+
+  if (view)
+    return dup_view_help (view, sections, switches);
+  return sysprof_usage_help ("Usage: sysprof-report [VIEW] [OPTION...] [CAPTURE]\n"
+                             "\n"
+                             "Analyze a capture: where did the time go?\n",
+                             sections, description);
+}
+
+/* Whether GOption set the value of the entry. */
+static bool
+is_given (const GOptionEntry *entry)
+{
+  switch ((int) entry->arg)
+    {
+    case G_OPTION_ARG_NONE:
+      return entry->arg_data && *(const gboolean *) entry->arg_data;
+    case G_OPTION_ARG_INT:
+      return *(const int *) entry->arg_data != 0;
+    case G_OPTION_ARG_CALLBACK: /* the callback takes the name */
+      return false;
+    default:
+      return *(char *const *) entry->arg_data != NULL;
+    }
+}
+
+static void
+take_names (Given *given, const OptionSection *sections)
+{
+  for (; sections->title; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name; entry++)
+      if (is_given (entry))
+        g_ptr_array_add (given->names, (char *) entry->long_name);
+  g_ptr_array_add (given->names, NULL);
+}
+
 static bool
 parse_words (Given *given, const char *const *words, char ***rest, GError **error)
 {
@@ -181,7 +267,11 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   const GOptionEntry output[] = {
     { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "Choose the format: text, json, csv, markdown, html, svg, folded", "FORMAT" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix selects the format", "FILE" },
+    { "no-pager", 0, 0, G_OPTION_ARG_NONE, &options->no_pager,
+      "Do not page long text on a terminal", NULL },
     { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Open the result in the browser", NULL },
+    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Set the title (flame, html, svg)", "TEXT" },
+    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "Set the line below the title", "TEXT" },
     { "limit", 0, 0, G_OPTION_ARG_CALLBACK, set_limit, "Show at most N rows (0: all; default on a terminal: what fits)", "N" },
     { "min", 0, 0, G_OPTION_ARG_CALLBACK, set_min, "Hide rows below PERCENT of the total", "PERCENT" },
     { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Show at most N levels", "N" },
@@ -193,8 +283,6 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { NULL },
   };
   const GOptionEntry flame[] = {
-    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Set the title", "TEXT" },
-    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "Set the line below the title", "TEXT" },
     { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "Set the width in pixels (svg)", "N" },
     { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "Set the row height in pixels (svg)", "N" },
     { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "Choose colors: kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
@@ -227,15 +315,9 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
 
   if (!left)
     return false;
+  take_names (given, sections);
   if (given->help)
-    {
-      g_autofree char *description = dup_description ();
-
-      options->help = sysprof_usage_help ("Usage: sysprof-report [VIEW] [OPTION...] CAPTURE\n"
-                                          "\n"
-                                          "Analyze a capture: where did the time go?\n",
-                                          sections, description);
-    }
+    options->help = dup_help (left[1], sections, given->switches);
   if (given->completion)
     {
       options->help = dup_completion (sections, given->completion, error);
@@ -244,19 +326,6 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     }
   *rest = g_steal_pointer (&left);
   return true;
-}
-
-static void set_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static void
-set_usage (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (
-      error, g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_FAILED, format, arguments));
-  va_end (arguments);
 }
 
 /* The request is valid, but this version does not implement it. */
@@ -308,101 +377,6 @@ guess_format (ReportOptions *options, GError **error)
   return false;
 }
 
-/* Returns "" or a sentence to append to a message about an unknown word. *(full)* */
-static char *
-dup_suggestion (const Closest *closest)
-{
-  return closest->best ? g_strdup_printf (" Did you mean '%s'?", closest->best) : g_strdup ("");
-}
-
-static void
-set_no_view (const char *name, const char *next, GError **error)
-{
-  Closest closest = sysprof_closest_to (name);
-  g_autofree char *suggestion = NULL;
-
-  if (next && sysprof_view_find (next))
-    {
-      set_usage (error, "The view comes first: sysprof-report %s %s", next, name);
-      return;
-    }
-  for (const View *const *view = sysprof_view_list (); *view; view++)
-    sysprof_closest_offer (&closest, (*view)->name, strlen ((*view)->name), (*view)->name);
-  suggestion = dup_suggestion (&closest);
-  set_usage (error, "Unknown view '%s'.%s sysprof-report --help lists views.", name,
-             suggestion);
-}
-
-static bool
-set_view (ReportOptions *options, const char *name, const char *next, GError **error)
-{
-  options->view = sysprof_view_find (name);
-  if (options->view)
-    return true;
-  set_no_view (name, next, error);
-  return false;
-}
-
-/* [VIEW] CAPTURE */
-static bool
-take_positionals (ReportOptions *options, int n, char **words, GError **error)
-{
-  if (n > 2)
-    {
-      set_usage (error, "Unexpected argument '%s': give one view and one capture.", words[2]);
-      return false;
-    }
-  if (n == 2)
-    {
-      if (!set_view (options, words[0], words[1], error))
-        return false;
-      options->capture = g_strdup (words[1]);
-      return true;
-    }
-  if (n == 0 || sysprof_view_find (words[0]))
-    {
-      if (n == 1 && !set_view (options, words[0], NULL, error))
-        return false;
-      set_usage (
-          error,
-          n == 0
-              ? "No capture given. Usage: sysprof-report [VIEW] [OPTION...] CAPTURE; see --help."
-              : "No capture given. Usage: sysprof-report %s [OPTION...] CAPTURE. Write ./%s for a capture of that name.",
-          n ? words[0] : "", n ? words[0] : "");
-      return false;
-    }
-  options->capture = g_strdup (words[0]);
-  options->view = sysprof_view_find (options->extract ? "files" : "summary");
-  return true;
-}
-
-static bool
-has_switch (const View *view, const char *name)
-{
-  for (const ViewSwitch *row = view->switches; row && row->name; row++)
-    if (g_str_equal (row->name, name))
-      return true;
-  return false;
-}
-
-/* Refuses switches that the view would ignore. */
-static bool
-check_switches (const ReportOptions *options, GError **error)
-{
-  const View *const *view = sysprof_view_list ();
-
-  for (const char **name = options->switches; *name; name++)
-    if (!has_switch (options->view, *name))
-      {
-        while (!has_switch (*view, *name))
-          view++;
-        set_usage (error, "--%s works only with the view '%s': sysprof-report %s --%s CAPTURE",
-                   *name, (*view)->name, (*view)->name, *name);
-        return false;
-      }
-  return true;
-}
-
 static bool
 check_numbers (const ReportOptions *options, GError **error)
 {
@@ -435,11 +409,6 @@ check_numbers (const ReportOptions *options, GError **error)
       g_autofree char *names = g_strjoinv (", ", (char **) sysprof_flame_color_schemes ());
 
       set_usage (error, "--colors %s: unknown scheme; use one of %s.", options->colors, names);
-      return false;
-    }
-  if (options->extract && strcmp (options->view->name, "files") != 0)
-    {
-      set_usage (error, "--extract writes an embedded file; use it with the view 'files'.");
       return false;
     }
   if ((options->annotate || options->lines) && options->format != RENDER_FOLDED)
@@ -482,7 +451,7 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
 }
 
 static bool
-check (Given *given, int n, char **words, GError **error)
+check (Given *given, char **words, GError **error)
 {
   ReportOptions *options = given->options;
 
@@ -493,16 +462,19 @@ check (Given *given, int n, char **words, GError **error)
   if (options->output && strcmp (options->output, "-") == 0)
     g_clear_pointer (&options->output, g_free);
   options->open_result = given->open_result;
-  return take_positionals (options, n, words, error) &&
+  return sysprof_report_take_arguments (options, words, error) &&
          (given->format ? set_format (options, given->format, error)
                         : guess_format (options, error)) &&
-         check_switches (options, error) && check_numbers (options, error);
+         sysprof_report_check_options (options, (const char *const *) given->names->pdata,
+                                       error) &&
+         check_numbers (options, error);
 }
 
 bool
 sysprof_report_options_parse (ReportOptions *options, char **argv, GError **error)
 {
-  Given given = { .options = options };
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  Given given = { .options = options, .names = names };
   g_auto (GStrv) words = NULL;
   bool is_good;
 
@@ -517,7 +489,7 @@ sysprof_report_options_parse (ReportOptions *options, char **argv, GError **erro
 
       if (rest[0] && strcmp (rest[0], "--") == 0)
         rest++;
-      is_good = check (&given, (int) g_strv_length (rest), rest, error);
+      is_good = check (&given, rest, error);
     }
   g_free (given.format);
   g_free (given.weight);

@@ -23,10 +23,12 @@ typedef struct
   gboolean version; /* print the version; nothing else is set */
   char *help;       /* text to print, and nothing else is set; or NULL */
   const View *view;
-  char *capture; /* "-" = standard input */
+  char *capture;           /* "-" = standard input */
+  bool is_default_capture; /* none was named */
   RenderFormat format;
   char *output; /* NULL = standard output */
   bool open_result;
+  gboolean no_pager;
   char *extract; /* name of an embedded file, or NULL */
   bool limit_is_given;
   int limit;

@@ -22,7 +22,7 @@ dup_subject (const View *view, const ViewRequest *request)
   uint32_t n_matches = 0;
   SymbolId match = 0;
 
-  if (!view->uses_focus || !focus)
+  if ((view->options & OPTIONS_FOCUS) == 0 || !focus)
     return g_strdup (path);
   matches = sysprof_focus_match (request->symbols, focus, &n_matches);
   while (n_matches == 1 && !matches[match])

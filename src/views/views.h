@@ -77,6 +77,27 @@ typedef struct
   const char *help; /* for --help: an imperative sentence without a full stop */
 } ViewSwitch;
 
+/* Groups of options. A view has those that change what it shows. */
+typedef enum
+{
+  OPTIONS_SELECTION = 1 << 0, /* the selection, and where to find symbols */
+  OPTIONS_FUNCTIONS = 1 << 1, /* which functions are shown: --hide-system */
+  OPTIONS_STACKS = 1 << 2,    /* --fold-recursion */
+  OPTIONS_FOCUS = 1 << 3,
+  OPTIONS_TREE = 1 << 4,     /* --bottom-up, --depth, --threads */
+  OPTIONS_FLAME = 1 << 5,    /* --colors, --icicle */
+  OPTIONS_SHARES = 1 << 6,   /* --min */
+  OPTIONS_WEIGHT = 1 << 7,   /* --weight */
+  OPTIONS_SORT = 1 << 8,     /* --sort */
+  OPTIONS_MERGE = 1 << 9,    /* --merge-processes */
+  OPTIONS_EXTRACT = 1 << 10, /* --extract */
+  OPTIONS_EVENTS = OPTIONS_SELECTION | OPTIONS_SORT,
+  OPTIONS_SAMPLES = OPTIONS_EVENTS | OPTIONS_WEIGHT,
+  OPTIONS_FUNCTION_TABLE = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FUNCTIONS,
+  OPTIONS_CALL_TREE =
+      OPTIONS_FUNCTION_TABLE | OPTIONS_STACKS | OPTIONS_FOCUS | OPTIONS_TREE | OPTIONS_MERGE,
+} ViewOptions;
+
 /* What formats draw in place of a table, if they can. */
 typedef enum
 {
@@ -96,7 +117,7 @@ typedef struct View
   const ViewSwitch *switches; /* NULL, or ended by a zero row */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   ViewLayout layout;
-  bool uses_focus;          /* it shows the function of --focus */
+  unsigned options;         /* ViewOptions: the options that change what it shows */
   bool begins_with_command; /* it shows the recorded command by default, not the machine */
   /* Default of --min for text, if the user did not limit the rows. */
   double text_min_percent;
@@ -108,6 +129,12 @@ typedef struct View
 
 const View *sysprof_view_find (const char *name);
 const View *const *sysprof_view_list (void); /* NULL-terminated, in the order of --help */
+
+/* Whether a view with the ViewOptions `having` has the option, named without dashes. All views have the
+ * options that are in no group. */
+bool sysprof_view_options_have (unsigned having, const char *name);
+/* Whether the view has this switch. */
+bool sysprof_view_has_switch (const View *view, const char *name);
 
 /* Fills, sorts and cuts rows. Fails if the view has no column for --sort or needs a --focus, or with G_IO_ERROR_CANCELLED some
  * milliseconds after the request was canceled. `rows` is empty after a failure. */

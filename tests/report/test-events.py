@@ -121,8 +121,7 @@ class Numbers(Base):
             for words in ('--thread', '10'), ('--symbol', 'e'), ('--binary', '!x', '--binary', 'prog'):
                 part = as_json(view, *words, path)
                 self.assertEqual((part['rows'], part['weight']['total']), ([], 0), (view, words))
-            shapes = '--no-kernel --idle --hide-system --threads --bottom-up --fold-recursion --merge-processes --left-heavy'.split()
-            same = as_json(view, '--symbol', '!nothing', '--binary', '!prog', '--collapse', 'libc', '--focus', 'x', *shapes, path)
+            same = as_json(view, '--symbol', '!nothing', '--binary', '!prog', '--no-kernel', '--idle', path)
             self.assertEqual(same['rows'], whole['rows'], view)
         pids = [f['pid'] for f in answers.of('log')]
         self.assertEqual(len(as_json('logs', '--process', '11', path)['rows']), pids.count(11))

@@ -1101,6 +1101,8 @@ class Looks(Base):
     def test_pager(self):
         text = self.on_terminal('functions', '--limit', '0', self.capture, rows=8, env={'PAGER': 'sed s/^/paged:/'})
         self.assertTrue(all(line.startswith('paged:') for line in text.splitlines()))
+        for words in (('--no-pager', 'functions', '--limit', '0'), ('functions', '--limit', '0', '--no-pager')):
+            self.assertNotIn('paged:', self.on_terminal(*words, self.capture, rows=8, env={'PAGER': 'sed s/^/paged:/'}))
         text = self.on_terminal('functions', self.capture, rows=50, env={'PAGER': 'sed s/^/paged:/'})
         self.assertNotIn('paged:', text)
 
@@ -1204,7 +1206,7 @@ class Usage(Base):
                 ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
                 ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
                 ('--mark x: give group and name', '--mark', 'x', capture), ("--cgroup ''", '--cgroup', '', capture),
-                ('--colors pink', '--colors', 'pink', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
+                ('--colors pink', 'flame', '--colors', 'pink', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
             self.refuse(2, words, *args)
 
     def test_what_is_not_built(self):
@@ -1227,10 +1229,54 @@ class Usage(Base):
         self.refuse(2, 'Did you mean --sort?', 'functions', '--srot', 'self', self.capture)
         self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
         self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
-        for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations'), ('--details', 'processes')):
+        self.refuse(2, '--details does not work with', 'functions', '--details', self.capture)
+        for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations')):
             self.refuse(2, f"{option} works only with the view '{view}'", 'functions', option, self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
+
+    def test_words_of_perf_are_explained(self):
+        for word, hint in (('annotate', "'source' and 'disassembly'"), ('report', "'functions'"), ('script', "'samples'"), ('help', '--help')):
+            self.refuse(2, hint, word, self.capture)
+            self.refuse(2, hint, word)
+        self.refuse(1, 'cannot compare', 'diff', self.capture, self.capture)
+        self.refuse(2, f'Did you mean: sysprof-report callers --focus malloc {self.capture}', 'callers', 'malloc', self.capture)
+        self.refuse(2, 'Did you mean: sysprof-report callers --focus malloc', 'callers', 'malloc')
+
+    def test_the_default_capture_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(run(check=False, cwd=folder).returncode, 2)
+            os.link(self.capture, os.path.join(folder, 'capture.syscap'))
+            for words in ([], ['functions'], ['--limit', '0']):
+                self.assertIn(b' alpha', run(*words, cwd=folder).stdout)
+
+    def test_views_refuse_options_of_others(self):
+        values = {'--sort': 'total', '--limit': '1', '--min': '1', '--depth': '1', '--focus': 'alpha', '--search': 'alpha', '--width': '200',
+                  '--height': '20', '--colors': 'kind', '--time': '0..', '--cpu': '0', '--mark': 'a/b', '--weight': 'samples', '--debug-dir': '/',
+                  '--sysroot': '/', '--extract': '/etc/os-release', '--format': 'text'}
+        entry = re.compile(r'(?m)^  (?:-\w, )?(--[a-z-]+)(=?)')
+        every = dict(entry.findall(run('--help').stdout.decode()))
+        views = re.findall(r'(?m)^  ([a-z]+) ', run('--help').stdout.decode().split('\nViews:')[1].split('\nExamples:')[0])
+        self.assertGreater(len(views), 20)
+        for view in views:
+            text = run(view, '--help').stdout.decode()
+            own = dict(entry.findall(text))
+            self.assertIn(f'Usage: sysprof-report {view} ', text)
+            self.assertLess(len(own), len(every))
+            self.assertLessEqual(own.items(), every.items())
+            for option, value in every.items():
+                if option in ('--help', '--version', '--open', '--output', '--annotate', '--lines'):
+                    continue
+                words = [view, option, *([values.get(option, 'alpha')] if value else []), self.capture]
+                if option not in own:
+                    self.refuse(2, f'{option} ', *words)
+                else:
+                    self.assertNotRegex(run(*words, check=False).stderr.decode(), 'does not work with|works only with', words)
+        for view, options in {'functions': ('--focus', '--by-lock', '--details'), 'heat': ('--focus', '--depth'), 'waits': ('--focus',),
+                              'marks': ('--weight', '--hide-system')}.items():
+            shown = entry.findall(run(view, '--help').stdout.decode())
+            for option in options:
+                self.assertNotIn(option, [name for name, _ in shown])
 
     def test_an_empty_selection_says_why(self):
         for option, value in (('--process', 'nope'), ('--time', '900s..'), ('--thread', '12345'), ('--cpu', '7'), ('--symbol', 'nope'),
@@ -1246,7 +1292,7 @@ class Usage(Base):
         self.assertTrue(heading.startswith('Callers of do_syscall_64 in '), heading)
         heading = run('tree', '--focus', 'h', self.capture).stdout.decode().splitlines()[0]
         self.assertTrue(heading.startswith("Call tree of 'h' ("), heading)
-        self.assertNotIn(' in ', run('functions', '--focus', 'alpha', self.capture).stdout.decode().splitlines()[0].split(':')[0])
+        self.assertNotIn(' in ', run('functions', '--search', 'alpha', self.capture).stdout.decode().splitlines()[0].split(':')[0])
 
     def test_failures(self):
         self.refuse(1, 'no-such-file', self.folder / 'no-such-file')

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -292,15 +293,23 @@ OPTIONS = FILTERS | SHAPES
 VIEWS = ('tree', 'flame', 'functions', 'callers', 'callees', 'samples', 'processes', 'threads', 'cpus', 'heat', 'cgroups', 'folded')
 
 
+def options_of(view):
+    """Those that the view has; folded stacks are trees."""
+    text = subprocess.run([REPORT, 'tree' if view == 'folded' else view, '--help'], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return OPTIONS.keys() & set(re.findall(r'(?m)^  --([a-z-]+)', text))
+
+
 def choose(r):
-    """Each pair of options is in at least one selection, the rest is random; (view, options) each."""
-    left = {frozenset(pair) for pair in itertools.combinations(OPTIONS, 2)}
+    """Each pair of options of a view is in at least one selection, the rest is random; (view, options) each."""
+    own = {view: options_of(view) for view in VIEWS}
+    left = {frozenset(pair) for options in own.values() for pair in itertools.combinations(options, 2)}
     for i in range(SELECTIONS):
-        chosen = {name for name in FILTERS if r.random() < 0.15} | {name for name in SHAPES if r.random() < 0.35}
-        for pair in sorted(left, key=sorted)[:4]:
-            chosen |= pair
-        left -= {frozenset(pair) for pair in itertools.combinations(chosen, 2)}
         view = VIEWS[i % len(VIEWS)]
+        chosen = {name for name in FILTERS if r.random() < 0.15} | {name for name in SHAPES if r.random() < 0.35}
+        for pair in sorted((pair for pair in left if pair <= own[view]), key=sorted)[:4]:
+            chosen |= pair
+        chosen &= own[view]
+        left -= {frozenset(pair) for pair in itertools.combinations(chosen, 2)}
         if view in ('callers', 'callees'):
             chosen.add('focus')
         yield view, {name: r.choice(OPTIONS[name]) for name in sorted(chosen)}

@@ -146,7 +146,8 @@ render (const Question *question, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
   SampleFilter filter = { 0 };
-  Shape shape = { .focus = question->view->uses_focus ? "0x" : NULL, .threads = true };
+  Shape shape = { .focus = (question->view->options & OPTIONS_FOCUS) != 0 ? "0x" : NULL,
+                  .threads = true };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   static const char *const switches[] = { "by-name", "by-member", "details", "live", NULL };
   ViewRequest request = { .store = question->store,

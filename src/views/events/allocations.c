@@ -28,5 +28,6 @@ const View sysprof_allocations_view = {
   .title = "Allocations",
   .summary = "functions by bytes allocated; --live: not freed until the end",
   .switches = switches,
+  .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_allocations,
 };

@@ -271,5 +271,6 @@ const View sysprof_counters_view = {
   .name = "counters",
   .title = "Counters",
   .summary = "first, last, min, max, mean, growth and a small graph of each",
+  .options = OPTIONS_EVENTS,
   .fill = fill_counters,
 };

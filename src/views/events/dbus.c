@@ -309,5 +309,6 @@ const View sysprof_dbus_view = {
   .title = "D-Bus messages",
   .summary = "calls with their replies, and signals; --by-member: statistics",
   .switches = switches,
+  .options = OPTIONS_EVENTS,
   .fill = fill_dbus,
 };

@@ -17,5 +17,6 @@ const View sysprof_leaks_view = {
   .name = "leaks",
   .title = "Leaks",
   .summary = "functions by bytes that were never freed",
+  .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_leaks,
 };

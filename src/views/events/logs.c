@@ -75,5 +75,6 @@ const View sysprof_logs_view = {
   .name = "logs",
   .title = "Logs",
   .summary = "log messages of programs and the system",
+  .options = OPTIONS_EVENTS,
   .fill = fill_logs,
 };

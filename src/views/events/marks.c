@@ -187,5 +187,6 @@ const View sysprof_marks_view = {
   .title = "Marks",
   .summary = "time spans marked by programs; --by-name: statistics of each name",
   .switches = switches,
+  .options = OPTIONS_EVENTS,
   .fill = fill_marks,
 };

@@ -19,5 +19,6 @@ const View sysprof_temporaries_view = {
   .name = "temporaries",
   .title = "Temporary allocations",
   .summary = "functions by bytes that were freed immediately",
+  .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_temporaries,
 };

@@ -26,6 +26,6 @@ const View sysprof_callees_view = {
   .name = "callees",
   .title = "Callees",
   .summary = "what the --focus function calls",
+  .options = OPTIONS_FUNCTION_TABLE | OPTIONS_FOCUS,
   .fill = fill_callees,
-  .uses_focus = true,
 };

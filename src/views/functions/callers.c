@@ -26,6 +26,6 @@ const View sysprof_callers_view = {
   .name = "callers",
   .title = "Callers",
   .summary = "what calls the --focus function",
+  .options = OPTIONS_FUNCTION_TABLE | OPTIONS_FOCUS,
   .fill = fill_callers,
-  .uses_focus = true,
 };

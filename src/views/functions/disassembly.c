@@ -289,7 +289,7 @@ const View sysprof_disassembly_view = {
   .name = "disassembly",
   .title = "Disassembly",
   .summary = "instructions of the --focus function",
+  .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FOCUS,
   .fill = fill_disassembly,
-  .uses_focus = true,
   .is_listing = true,
 };

@@ -23,5 +23,6 @@ const View sysprof_functions_view = {
   .name = "functions",
   .title = "Functions",
   .summary = "every function once: self, total",
+  .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_functions,
 };

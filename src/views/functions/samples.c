@@ -160,5 +160,6 @@ const View sysprof_samples_view = {
   .name = "samples",
   .title = "Samples",
   .summary = "single samples with stacks",
+  .options = OPTIONS_SAMPLES | OPTIONS_FUNCTIONS | OPTIONS_STACKS,
   .fill = fill_samples,
 };

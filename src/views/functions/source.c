@@ -294,7 +294,7 @@ const View sysprof_source_view = {
   .name = "source",
   .title = "Source",
   .summary = "source lines of the --focus function",
+  .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FOCUS,
   .fill = fill_source,
-  .uses_focus = true,
   .is_listing = true,
 };

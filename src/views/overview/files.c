@@ -43,5 +43,6 @@ const View sysprof_files_view = {
   .name = "files",
   .title = "Files",
   .summary = "files in the capture; --extract NAME writes one",
+  .options = OPTIONS_SORT | OPTIONS_EXTRACT,
   .fill = fill_files,
 };

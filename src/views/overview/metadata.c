@@ -44,5 +44,6 @@ const View sysprof_metadata_view = {
   .name = "metadata",
   .title = "Metadata",
   .summary = "what the recorder wrote about the machine and the recording",
+  .options = OPTIONS_SORT,
   .fill = fill_metadata,
 };

@@ -467,5 +467,6 @@ const View sysprof_quality_view = {
   .name = "quality",
   .title = "Quality of stacks",
   .summary = "truncated and unnamed stacks by binary, with remedies",
+  .options = OPTIONS_SAMPLES,
   .fill = fill_quality,
 };

@@ -84,6 +84,7 @@ const View sysprof_search_view = {
   .name = "search",
   .title = "Search",
   .summary = "functions, processes, files ... by name (--search), best first",
+  .options = OPTIONS_SAMPLES,
   .fill = fill_search,
   .searches = true,
 };

@@ -35,5 +35,6 @@ const View sysprof_summary_view = {
   .summary = "one screen: machine, quality, what stands out, top functions",
   .sections = sections,
   .begins_with_command = true,
+  .options = OPTIONS_FUNCTION_TABLE & ~(unsigned) OPTIONS_SORT,
   .fill = fill_summary,
 };

@@ -129,5 +129,6 @@ const View sysprof_cgroups_view = {
   .name = "cgroups",
   .title = "Control groups",
   .summary = "shares and processes of the control groups",
+  .options = OPTIONS_SAMPLES | OPTIONS_SHARES,
   .fill = fill_cgroups,
 };

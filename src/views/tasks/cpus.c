@@ -150,5 +150,6 @@ const View sysprof_cpus_view = {
   .name = "cpus",
   .title = "CPUs",
   .summary = "shares, cores, models and load of CPUs",
+  .options = OPTIONS_SAMPLES,
   .fill = fill_cpus,
 };

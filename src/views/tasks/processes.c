@@ -276,5 +276,6 @@ const View sysprof_processes_view = {
   .title = "Processes",
   .summary = "shares, lifetimes, commands; --details: threads, maps, mounts",
   .switches = switches,
+  .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_MERGE,
   .fill = fill_processes,
 };

@@ -139,5 +139,6 @@ const View sysprof_threads_view = {
   .name = "threads",
   .title = "Threads",
   .summary = "shares by thread",
+  .options = OPTIONS_SAMPLES | OPTIONS_SHARES,
   .fill = fill_threads,
 };

@@ -177,5 +177,6 @@ const View sysprof_waits_view = {
   .title = "Waits",
   .summary = "time off the CPU by cause",
   .switches = switches,
+  .options = OPTIONS_EVENTS | OPTIONS_FUNCTIONS | OPTIONS_STACKS,
   .fill = fill_waits,
 };
