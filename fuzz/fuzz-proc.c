@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel's texts, in which programs have a say by their names and paths: tables of mappings and arguments. */
+/* The kernel's texts, in which programs have a say by their names and paths: tables of mappings, arguments and stat. */
 
 #include "access/proc-text.h"
 #include "fuzz/fuzz.h"
@@ -32,6 +32,18 @@ join_arguments (Text text)
     abort ();
 }
 
+static void
+read_stat (Text text)
+{
+  ProcStat stat;
+  uint64_t pages;
+
+  if (sysprof_proc_parse_stat (text, &stat) &&
+      (stat.comm.at > stat.comm.end || stat.comm.end >= text.end || stat.parent_pid < 0))
+    abort ();
+  (void) sysprof_proc_parse_resident (text, &pages);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
@@ -39,5 +51,6 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 
   read_mappings (text);
   join_arguments (text);
+  read_stat (text);
   return 0;
 }

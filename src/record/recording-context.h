@@ -22,6 +22,7 @@ struct RecordingContext
   SysprofCaptureWriter *writer; /* all sources write to it */
   Privilege *privilege;         /* access to privileged operations */
   SysprofSpawnable *spawnable;  /* the program to spawn; NULL = none */
+  int32_t program_pid;          /* of the spawned program; 0 = none yet */
 
   int64_t begin; /* ns, CLOCK_MONOTONIC; 0 before the record phase. No frame is older. */
   int64_t end;   /* ns, CLOCK_MONOTONIC; 0 before the stop phase. No frame is newer. */

@@ -64,7 +64,8 @@ sysprof_spawned_program_start (RecordingThread *self)
   identifier = g_subprocess_get_identifier (subprocess);
   if (identifier != NULL)
     {
-      self->program_fd = (int) syscall (SYS_pidfd_open, atoi (identifier), 0);
+      self->context.program_pid = atoi (identifier);
+      self->program_fd = (int) syscall (SYS_pidfd_open, self->context.program_pid, 0);
       (void) sysprof_capture_writer_add_metadata (self->context.writer,
                                                   SYSPROF_CAPTURE_CURRENT_TIME, -1, -1,
                                                   "spawnable.pid", identifier, -1);

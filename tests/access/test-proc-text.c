@@ -5,6 +5,9 @@
 #include "access/proc-text.h"
 
 #include <glib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 static const char maps[] =
     "55d0c8a00000-55d0c8a2f000 r--p 00000000 fe:00 131210                     /usr/bin/bash\n"
@@ -164,6 +167,85 @@ test_joins_arguments (void)
     }
 }
 
+static int64_t
+usec_of (const struct rusage *usage)
+{
+  return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * G_USEC_PER_SEC +
+         usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+}
+
+/* Fields 14, 15 and 22 of proc(5) are 57, 12 and 2269089. */
+#define STAT_AFTER_NAME \
+  " S 4700 4711 4700 34816 -1 4194304 1310 0 1 0 57 12 0 0 20 0 1 0 2269089 4136960 52\n"
+
+static void
+test_parses_stat (void)
+{
+  static const char *const names[] = { "sh", "", "a b", "x) R 1 (", "((", "))", "two\nlines" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("4711 (%s)" STAT_AFTER_NAME, names[i]);
+      ProcStat stat;
+
+      g_assert_true (sysprof_proc_parse_stat (sysprof_text_from_string (text), &stat));
+      g_assert_true (sysprof_text_equal (stat.comm, names[i]));
+      g_assert_cmpint (stat.state, ==, 'S');
+      g_assert_cmpint (stat.parent_pid, ==, 4700);
+      g_assert_cmpuint (stat.cpu_ticks, ==, 69);
+      g_assert_cmpuint (stat.start_ticks, ==, 2269089);
+    }
+}
+
+static void
+test_refuses_truncated_stat (void)
+{
+  static const char whole[] = "4711 (sh)" STAT_AFTER_NAME;
+  const char *last = strstr (whole, "2269089");
+  ProcStat stat;
+
+  for (const char *end = whole; end <= last; end++)
+    g_assert_false (sysprof_proc_parse_stat ((Text){ whole, end }, &stat));
+  g_assert_false (sysprof_proc_parse_stat (sysprof_text_from_string ("1 )( S 1 1"), &stat));
+  g_assert_false (sysprof_proc_parse_stat (
+      sysprof_text_from_string ("1 (a) S -1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"), &stat));
+}
+
+static void
+test_parses_resident (void)
+{
+  uint64_t pages;
+
+  g_assert_true (sysprof_proc_parse_resident (
+      sysprof_text_from_string ("5371 1011 833 5 0 600 0\n"), &pages));
+  g_assert_cmpuint (pages, ==, 1011);
+  g_assert_false (sysprof_proc_parse_resident (sysprof_text_from_string ("5371"), &pages));
+  g_assert_false (sysprof_proc_parse_resident (sysprof_text_from_string (""), &pages));
+}
+
+/* getrusage(2) measures the same time; the kernel rounds it down to ticks here. */
+static void
+test_agrees_with_own_usage (void)
+{
+  g_autofree char *bytes = NULL;
+  gsize size;
+  ProcStat stat;
+  struct rusage before, after;
+  int64_t tick_usec = G_USEC_PER_SEC / sysconf (_SC_CLK_TCK);
+
+  while (clock () < CLOCKS_PER_SEC / 10)
+    continue;
+  g_assert_cmpint (getrusage (RUSAGE_SELF, &before), ==, 0);
+  g_assert_true (g_file_get_contents ("/proc/self/stat", &bytes, &size, NULL));
+  g_assert_cmpint (getrusage (RUSAGE_SELF, &after), ==, 0);
+
+  g_assert_true (sysprof_proc_parse_stat ((Text){ bytes, bytes + size }, &stat));
+  g_assert_cmpint (stat.parent_pid, ==, getppid ());
+  /* Each of both times is rounded. */
+  g_assert_cmpint ((int64_t) stat.cpu_ticks * tick_usec, <=, usec_of (&after));
+  g_assert_cmpint ((int64_t) (stat.cpu_ticks + 2) * tick_usec, >=, usec_of (&before));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -175,5 +257,9 @@ main (int argc, char **argv)
   g_test_add_func ("/access/proc-text/agrees-with-the-running-kernel",
                    test_agrees_with_the_running_kernel);
   g_test_add_func ("/access/proc-text/joins-arguments", test_joins_arguments);
+  g_test_add_func ("/access/proc-text/parses-stat", test_parses_stat);
+  g_test_add_func ("/access/proc-text/refuses-truncated-stat", test_refuses_truncated_stat);
+  g_test_add_func ("/access/proc-text/parses-resident", test_parses_resident);
+  g_test_add_func ("/access/proc-text/agrees-with-own-usage", test_agrees_with_own_usage);
   return g_test_run ();
 }

@@ -56,6 +56,10 @@ MACHINE = {
     # Read once a second: 10 J, 30 J; then nothing.
     'events/23-2-0': struct.pack('=QQ', 20, 60),
     'sys/class/drm/renderD128/dev': '226:128\n',
+    # A kernel thread, which has no memory, and 60 processes of 101 to 160 pages.
+    'proc/2/stat': '2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 9 0 0 20 0 1 0 5 0 0 0\n', 'proc/2/statm': '0 0 0 0 0 0 0\n',
+    **{f'proc/{pid}/stat': f'{pid} (a (b) c) S 1 1 1 0 -1 4194304 9 9 9 9 70 30 9 9 20 0 1 0 {pid} 9 9 9\n' for pid in range(101, 161)},
+    **{f'proc/{pid}/statm': f'9999 {pid} 9 9 0 9 0\n' for pid in range(101, 161)},
     'proc/77/comm': 'mpv\n', 'proc/77/fd/3': ('link', '/dev/dri/renderD128'), 'proc/77/fd/4': ('link', '/dev/dri/renderD129'),
     'proc/77/fdinfo/3': 'drm-driver: i915\ndrm-client-id: 1\ndrm-pdev: 0000:00:02.0\ndrm-resident-system0: 8 MiB\ndrm-engine-video: 5 ns\n',
     'proc/77/fdinfo/4': 'drm-driver: amdgpu\ndrm-client-id: 1\ndrm-pdev: 0000:03:00.0\ndrm-memory-vram: 64 MiB\ndrm-engine-gfx: 7 ns\n',
@@ -75,6 +79,8 @@ VALUES = {
     ('Cooling', 'Processor 0'): (25, '%'),
     ('GPU Memory', 'system0 (mpv 77)'): (8 << 20, 'bytes'),
     ('GPU Memory', 'vram (0000:03:00.0)'): (64 << 20, 'bytes'),
+    ('Process', 'CPU Time (a (b) c/160)'): (0, 'ns'),
+    ('Process', 'Resident (a (b) c/160)'): (160 * os.sysconf('SC_PAGESIZE'), 'bytes'),
 }
 # Values computed from two readings: none from files that stay the same.
 GROWTH = {
@@ -132,6 +138,10 @@ class Counters(unittest.TestCase):
         for counter, unit in GROWTH.items():
             row = self.rows[counter]
             self.assertEqual((row['min'], row['max'], row['unit']), (0, 0, unit), counter)
+
+    def test_the_largest_processes(self):
+        pids = {row['pid'] for (category, name), row in self.rows.items() if category == 'Process' and name.startswith('Resident')}
+        self.assertEqual(pids, set(range(111, 161)))
 
     def test_energy(self):
         row = self.rows['RAPL', 'Package Watt']

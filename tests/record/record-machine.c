@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+extern const InstrumentRow sysprof_process_usage_row;
+
 /* Adds the instruments whose values are counters. */
 static void
 add_counters (SysprofProfiler *profiler)
@@ -19,7 +21,8 @@ add_counters (SysprofProfiler *profiler)
       g_autoptr (SysprofInstrument) instrument = (*row)->new != NULL ? (*row)->new () : NULL;
 
       if (instrument != NULL &&
-          G_TYPE_CHECK_INSTANCE_TYPE (instrument, sysprof_counter_instrument_get_type ()))
+          (*row == &sysprof_process_usage_row ||
+           G_TYPE_CHECK_INSTANCE_TYPE (instrument, sysprof_counter_instrument_get_type ())))
         sysprof_profiler_add_instrument (profiler, g_steal_pointer (&instrument));
     }
 }

@@ -25,11 +25,9 @@ static const CounterRow own_rows[] = {
 static bool
 parse_statm (unsigned path, Text text, CounterValues *values)
 {
-  Text size, resident;
   uint64_t pages;
 
-  if (!sysprof_text_next_word (&text, &size) || !sysprof_text_next_word (&text, &resident) ||
-      !sysprof_text_u64 (&resident, &pages) || sysprof_text_size (resident) > 0)
+  if (!sysprof_proc_parse_resident (text, &pages))
     return false;
 
   sysprof_counter_values_set (values, ROW_MEMORY,

@@ -72,6 +72,8 @@ static const struct
   { "Throttling Events", NULL, "events", .is_growth = true },
   { "Throttling", NULL, "%" },
   { "Cooling", NULL, "%" },
+  { "Process", "CPU Time", "ns" },
+  { "Process", "Resident", "bytes" },
   { "Recorder", "CPU Time", "ns" },
   { "Recorder", "CPU", "%" },
   { "Recorder", "Memory", "bytes" },

@@ -41,17 +41,18 @@ test_selects (void)
     const char *selected;
   } cases[] = {
     { { "" },
-      " no-cpu no-disk no-memory no-network no-battery pressure gpu no-recorder no-system-log "
-      "no-graphics-info" },
+      " no-cpu no-disk no-memory no-network no-battery pressure gpu no-process-usage "
+      "no-recorder no-system-log no-graphics-info" },
     { { "no-cpu", "no-disk", "no-gpu", "" },
-      " no-memory no-network no-battery pressure no-recorder no-system-log no-graphics-info" },
+      " no-memory no-network no-battery pressure no-process-usage no-recorder no-system-log "
+      "no-graphics-info" },
     { { "thermal", "scheduler", "no-throttle", "" },
-      " no-cpu no-disk no-memory no-network no-battery pressure gpu no-recorder thermal "
-      "scheduler no-system-log no-graphics-info power-profile" },
+      " no-cpu no-disk no-memory no-network no-battery pressure gpu no-process-usage "
+      "no-recorder thermal scheduler no-system-log no-graphics-info power-profile" },
     /* An option that omits takes precedence. */
     { { "thermal", "no-thermal", "no-pressure", "" },
-      " no-cpu no-disk no-memory no-network no-battery gpu no-recorder no-system-log "
-      "no-graphics-info" },
+      " no-cpu no-disk no-memory no-network no-battery gpu no-process-usage "
+      "no-recorder no-system-log no-graphics-info" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
