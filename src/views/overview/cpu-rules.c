@@ -2,6 +2,7 @@
 
 /* Findings about where CPU time, or the weight of the samples, went. */
 
+#include "document/document.h"
 #include "views/overview/findings.h"
 
 #include <string.h>
@@ -13,6 +14,12 @@
 #define BIG_CATEGORY 5
 #define BIG_TIMER    5
 #define BIG_BESIDE   50
+#define BIG_CALLEE   50
+#define BIG_TRUNK    75
+#define WHOLE        99
+
+#define MOST_BRANCHES 3  /* in one sentence */
+#define SHOWN_NAME    60 /* columns */
 
 #define FEW_SAMPLES     50
 #define MOST_CATEGORIES 4 /* in one sentence */
@@ -52,6 +59,8 @@ find_process (Findings *self)
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
   g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->strings.n_strings, 1));
   g_autofree uint32_t *n_of = count_processes (self, process_of);
+  ProcessId command = sysprof_store_find_command (store);
+  uint64_t of_command = 0;
   g_autofree char *name = NULL;
   StringId top = 0;
   double percent;
@@ -61,12 +70,14 @@ find_process (Findings *self)
       StringId comm = store->processes.row[process_of[i]].comm;
 
       weight[comm] += self->weights.self[i];
+      of_command += process_of[i] == command ? self->weights.self[i] : 0;
       if (comm != 0 && weight[comm] > weight[top])
         top = comm;
     }
   percent = sysprof_findings_percent (self, weight[top]);
   /* A selection of one process is all of the time. */
-  if (top == 0 || percent < BIG_PROCESS || (n_of[top] == 1 && percent == 100))
+  if (top == 0 || percent < BIG_PROCESS || (n_of[top] == 1 && percent == 100) ||
+      (command != 0 && sysprof_findings_percent (self, of_command) >= WHOLE))
     return;
 
   name = sysprof_dup_one_line (sysprof_store_string (store, top));
@@ -90,36 +101,122 @@ find_process (Findings *self)
                           sysprof_findings_noun (self), name);
 }
 
-static void
-find_function (Findings *self, const FunctionTable *table)
+/* *(full)* */
+static char *
+dup_shown_name (const SymbolTable *symbols, SymbolId symbol)
 {
-  SymbolId top = 0;
-  uint64_t weight = 0;
-  double percent;
+  g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (symbols, symbol));
+
+  return sysprof_dup_short_name (name, SHOWN_NAME);
+}
+
+/* The function of the program that uses most of the time, with all that it calls. */
+static void
+find_own_function (Findings *self, SymbolId innermost)
+{
+  const OwnFunction *own = &self->own_function;
+  double percent = sysprof_findings_percent (self, own->weight);
+  g_autofree char *name = NULL, *shown = NULL, *location = NULL, *callee = NULL;
+  double part = sysprof_percent (own->callee_weight, own->weight);
+
+  if (own->symbol == 0 || own->symbol == innermost || percent < BIG_FUNCTION)
+    return;
+  name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, own->symbol));
+  shown = dup_shown_name (self->symbols, own->symbol);
+  location = dup_location_suffix (self->symbols, own->symbol);
+  if (part >= BIG_CALLEE)
+    {
+      g_autofree char *called = dup_shown_name (self->symbols, own->callee);
+
+      callee = g_strdup_printf (", %.0f %% of it in %s", part, called);
+    }
+  sysprof_findings_add (self,
+                        &(Finding){ .kind = "cpu",
+                                    .view = "callees",
+                                    .symbol = name,
+                                    .share = percent / 100,
+                                    .options = { "focus", name } },
+                        "%.1f %% of the %s was in %s%s and what it calls%s.", percent,
+                        sysprof_findings_noun (self), shown, location,
+                        callee != NULL ? callee : "");
+}
+
+/* The function with the most weight of its own; 0 = none. */
+static const FunctionRow *
+find_innermost (const Findings *self)
+{
+  const FunctionTable *table = self->functions;
+  const FunctionRow *top = NULL;
 
   for (uint32_t i = 0; i < table->n; i++)
     if (self->symbols->row[table->row[i].symbol].kind != SYMBOL_MARKER &&
-        table->row[i].self > weight)
-      {
-        top = table->row[i].symbol;
-        weight = table->row[i].self;
-      }
-  percent = sysprof_findings_percent (self, weight);
-  if (top != 0 && percent >= BIG_FUNCTION)
-    {
-      g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top));
-      g_autofree char *short_name = sysprof_dup_ellipsized (name, 60);
-      g_autofree char *location = dup_location_suffix (self->symbols, top);
+        table->row[i].symbol != 0 && (top == NULL || table->row[i].self > top->self))
+      top = &table->row[i];
+  return top;
+}
 
-      sysprof_findings_add (self,
-                            &(Finding){ .kind = "cpu",
-                                        .view = "callers",
-                                        .symbol = name,
-                                        .share = percent / 100,
-                                        .options = { "focus", name } },
-                            "%.1f %% of the %s was spent in %s%s itself.", percent,
-                            sysprof_findings_noun (self), short_name, location);
+/* Where no function stands out: the deepest function below which nearly all of the time was,
+ * and the functions that it called. */
+static void
+find_branches (Findings *self)
+{
+  uint64_t least = self->weights.total / 100 * BIG_FUNCTION;
+  g_autoptr (CallTree) tree = sysprof_call_tree_new_above (
+      self->store, self->symbols, &self->weights, self->request->shape, least);
+  g_autoptr (GString) branches = g_string_new (NULL);
+  g_autofree char *name = NULL, *shown = NULL;
+  CallNodeId child = tree->first_child[0];
+  SymbolId trunk = 0;
+
+  for (; child != 0 && sysprof_findings_percent (self, tree->total[child]) >= BIG_TRUNK;
+       child = tree->first_child[child])
+    if (tree->symbol[child] != 0 &&
+        sysprof_symbol_name (self->symbols, tree->symbol[child])[0] != '[')
+      trunk = tree->symbol[child];
+  if (trunk == 0 || child == 0 || tree->total[child] < least)
+    return;
+  name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, tree->symbol[child]));
+  for (uint32_t n = 0; child != 0 && tree->total[child] >= least && n < MOST_BRANCHES; n++)
+    {
+      g_autofree char *branch = dup_shown_name (self->symbols, tree->symbol[child]);
+
+      g_string_append_printf (branches, "%s%.1f %% in %s", n > 0 ? ", " : "",
+                              sysprof_findings_percent (self, tree->total[child]), branch);
+      child = tree->next_sibling[child];
     }
+  shown = dup_shown_name (self->symbols, trunk);
+  sysprof_findings_add (
+      self,
+      &(Finding){ .kind = "cpu", .view = "tree", .symbol = name, .options = { "focus", name } },
+      "No function has %d %% of the %s itself. Below %s: %s.", BIG_FUNCTION,
+      sysprof_findings_noun (self), shown, branches->str);
+}
+
+static void
+find_functions (Findings *self)
+{
+  const FunctionRow *top = find_innermost (self);
+  double percent = top != NULL ? sysprof_findings_percent (self, top->self) : 0;
+  g_autofree char *name = NULL, *shown = NULL, *location = NULL;
+
+  find_own_function (self, top != NULL ? top->symbol : 0);
+  if (percent < BIG_FUNCTION &&
+      sysprof_findings_percent (self, self->own_function.weight) < BIG_FUNCTION)
+    find_branches (self);
+  if (percent < BIG_FUNCTION ||
+      strcmp (sysprof_symbol_binary (self->symbols, top->symbol), "anon") == 0)
+    return;
+  name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top->symbol));
+  shown = dup_shown_name (self->symbols, top->symbol);
+  location = dup_location_suffix (self->symbols, top->symbol);
+  sysprof_findings_add (self,
+                        &(Finding){ .kind = "cpu",
+                                    .view = "callers",
+                                    .symbol = name,
+                                    .share = percent / 100,
+                                    .options = { "focus", name } },
+                        "%.1f %% of the %s was spent in %s%s itself.", percent,
+                        sysprof_findings_noun (self), shown, location);
 }
 
 static void
@@ -144,8 +241,6 @@ find_idleness (Findings *self)
 void
 sysprof_find_cpu_use (Findings *self)
 {
-  const FunctionTable *table = self->functions;
-
   if (self->weights.total > 0 && self->weights.total < FEW_SAMPLES &&
       self->request->filter != NULL && self->request->filter->weight_name == NULL)
     sysprof_findings_add (self, &(Finding){ .kind = "few-samples" },
@@ -153,7 +248,7 @@ sysprof_find_cpu_use (Findings *self)
                           self->weights.total, self->weights.total == 1 ? "" : "s");
   find_idleness (self);
   find_process (self);
-  find_function (self, table);
+  find_functions (self);
 }
 
 /* Whether samples are taken by a timer, which cannot interrupt code that runs with interrupts

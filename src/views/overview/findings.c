@@ -19,9 +19,13 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
   self.quality = sysprof_quality_new (request->store, request->symbols, &self.weights);
   self.functions =
       sysprof_functions_new (request->store, request->symbols, &self.weights, NULL);
+  sysprof_own_functions_init (&self.own, request->store, request->symbols);
+  self.own_function = sysprof_own_functions_find_heaviest (&self.own, request->store,
+                                                           request->symbols, &self.weights);
   sysprof_findings_init_rows (&self);
   for (size_t i = 0; i < G_N_ELEMENTS (rules) && sysprof_is_wanted (); i++)
     rules[i](&self);
+  sysprof_own_functions_clear (&self.own);
   sysprof_quality_free (self.quality);
   sysprof_function_table_free (self.functions);
   sysprof_stack_weights_clear (&self.weights);

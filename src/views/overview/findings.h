@@ -15,6 +15,7 @@
 #pragma once
 
 #include "text/text.h"
+#include "views/overview/own-functions.h"
 #include "views/overview/summary-parts.h"
 #include "views/sample-rows.h"
 
@@ -31,6 +32,8 @@ typedef struct
   StackWeights weights;     /* of the request */
   FunctionTable *functions; /* likewise */
   Quality *quality;
+  OwnFunctions own;         /* of all stacks */
+  OwnFunction own_function; /* the heaviest one of the request */
 } Findings;
 
 /* Zeroed members are unknown. Texts are copied. */

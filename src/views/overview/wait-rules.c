@@ -11,6 +11,7 @@
 
 #define MOST_RUNNING 0.7 /* share of the time on a CPU, up to which waits are worth a finding */
 #define MOST_CPU_USE 0.5 /* the same where waits were not recorded */
+#define BUSY_MACHINE 0.9 /* share of all CPUs, from which the command may have waited for one */
 
 /* Columns of the view `waits`. */
 typedef struct
@@ -23,17 +24,21 @@ typedef struct
 {
   const char *comm;
   int64_t pid;
-  int64_t waited; /* ns, of all threads */
-  int64_t ran;    /* ns, of all threads */
-  int64_t wall;   /* ns, of the thread that lived longest */
+  int64_t waited;  /* ns, of all threads */
+  int64_t delayed; /* ns, of all threads: ready to run, but others had the CPU */
+  int64_t ran;     /* ns, of all threads */
+  int64_t wall;    /* ns, of the thread that lived longest */
   uint32_t n_threads;
   const Cell *main_cause; /* the row of the longest cause */
 } Waiter;
 
+/* On a busy machine each thread waits for a CPU. That is not what delays the program elsewhere,
+ * so these waits choose neither the process nor the cause. */
 static bool
 choose_waiter (const Rows *rows, const WaitColumns *at, Waiter *waiter)
 {
   g_autoptr (GHashTable) of_pid = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  Waiter *most = NULL;
 
   *waiter = (Waiter){ 0 };
   for (uint32_t i = 0; i < rows->n_rows; i++)
@@ -47,17 +52,23 @@ choose_waiter (const Rows *rows, const WaitColumns *at, Waiter *waiter)
       if (known == NULL)
         {
           known = g_new0 (Waiter, 1);
-          *known = (Waiter){ .comm = cells[at->process].text,
-                             .pid = cells[at->pid].number,
-                             .main_cause = cells };
+          *known = (Waiter){ .comm = cells[at->process].text, .pid = cells[at->pid].number };
           g_hash_table_insert (of_pid, pid, known);
         }
+      if (strcmp (cells[at->reason].text, "preempted") == 0)
+        {
+          known->delayed = sysprof_time_sum (known->delayed, cells[at->time].number);
+          continue;
+        }
       known->waited = sysprof_time_sum (known->waited, cells[at->time].number);
-      if (cells[at->time].number > known->main_cause[at->time].number)
+      if (known->main_cause == NULL ||
+          cells[at->time].number > known->main_cause[at->time].number)
         known->main_cause = cells;
-      if (known->waited > waiter->waited)
-        *waiter = *known;
+      if (most == NULL || known->waited > most->waited)
+        most = known;
     }
+  if (most != NULL)
+    *waiter = *most;
   return waiter->waited > 0;
 }
 
@@ -125,8 +136,7 @@ dup_cause (const char *cause, const char *reason)
   g_auto (GStrv) parts = g_strsplit (cause, " < ", 3);
 
   if (parts[0] == NULL || parts[0][0] == '\0')
-    return strcmp (reason, "preempted") == 0 ? g_strdup ("waiting for a CPU")
-                                             : g_strdup (reason);
+    return g_strdup (reason);
   if (parts[1] == NULL)
     return g_strdup (parts[0]);
   return g_strdup_printf ("%s ← %s", parts[0], parts[1]);
@@ -145,6 +155,10 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
   g_autofree char *name = g_strdup_printf ("%s/%" G_GINT64_FORMAT, comm, waiter->pid);
   g_autofree char *pid = g_strdup_printf ("%" G_GINT64_FORMAT, waiter->pid);
   g_autofree char *cause = dup_cause (waiter->main_cause[at->cause].text, reason);
+  g_autofree char *delayed = sysprof_dup_duration (waiter->delayed);
+  g_autofree char *delay = waiter->delayed > waiter->ran / 10
+                               ? g_strdup_printf (" It waited %s for a CPU, too.", delayed)
+                               : g_strdup ("");
   g_autofree char *threads =
       waiter->n_threads > 1 ? g_strdup_printf ("The %u threads of ", waiter->n_threads) : NULL;
 
@@ -157,9 +171,21 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
                   .reason = reason,
                   .share = share,
                   .options = { "process", pid } },
-      "%s%s ran %s and waited %s %s %s: %.0f %% in %s.", threads != NULL ? threads : "", comm,
+      "%s%s ran %s and waited %s %s %s: %.0f %% in %s.%s", threads != NULL ? threads : "", comm,
       ran, waited, threads != NULL ? "in" : "of", wall,
-      100.0 * (double) longest / (double) waiter->waited, cause);
+      100.0 * (double) longest / (double) waiter->waited, cause, delay);
+}
+
+static bool
+is_machine_busy (const Store *store)
+{
+  const Metadata *row = sysprof_store_find_metadata (store, "n-cpu", NULL);
+  double n_cpus =
+      row != NULL ? g_ascii_strtod (sysprof_store_string (store, row->value), NULL) : 0;
+  double ran = (double) store->samples.n * (double) store->sampled_events[0].period;
+
+  return n_cpus > 0 &&
+         ran > BUSY_MACHINE * n_cpus * (double) sysprof_time_between (store->begin, store->end);
 }
 
 /* Without recorded waits, only the missing CPU time shows that the command waited. */
@@ -180,7 +206,7 @@ find_missing_time (Findings *self)
     return;
 
   ran = (int64_t) self->weights.total * store->sampled_events[0].period;
-  if ((double) ran > MOST_CPU_USE * (double) wall)
+  if ((double) ran > MOST_CPU_USE * (double) wall || is_machine_busy (store))
     return;
   ran_text = sysprof_dup_duration (ran);
   wall_text = sysprof_dup_duration (wall);
