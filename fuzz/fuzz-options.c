@@ -82,7 +82,7 @@ try_numbers (const char *text)
   g_clear_pointer (&listed, g_array_unref);
   if (sysprof_cli_read_number (text, 5, 500, &number))
     g_assert_true (number >= 5 && number <= 500);
-  if (sysprof_cli_read_seconds (text, &nsec))
+  if (sysprof_cli_read_duration (text, &nsec))
     g_assert_cmpint (nsec, >=, 0);
   if (sysprof_cli_read_size (text, &number))
     g_assert_cmpuint (number, >, 0);

@@ -6,8 +6,9 @@
 
 #include "util/util.h"
 
-#define NSEC_PER_SEC INT64_C (1000000000)
-#define MAX_SECONDS  (UINT64_C (100) * 365 * 24 * 3600)
+#define NSEC_PER_MSEC INT64_C (1000000)
+#define NSEC_PER_SEC  INT64_C (1000000000)
+#define MAX_NSEC      (NSEC_PER_SEC * 100 * 365 * 24 * 3600)
 
 bool
 sysprof_cli_read_number (const char *text, uint64_t least, uint64_t most, uint64_t *value)
@@ -23,29 +24,48 @@ sysprof_cli_read_number (const char *text, uint64_t least, uint64_t most, uint64
   return true;
 }
 
+static bool
+read_unit (Text text, int64_t *nsec)
+{
+  static const struct
+  {
+    const char *name;
+    int64_t nsec;
+  } units[] = {
+    { "", NSEC_PER_SEC },         { "s", NSEC_PER_SEC },      { "ms", NSEC_PER_MSEC },
+    { "min", 60 * NSEC_PER_SEC }, { "m", 60 * NSEC_PER_SEC }, { "h", 3600 * NSEC_PER_SEC },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
+    if (sysprof_text_equal (text, units[i].name))
+      {
+        *nsec = units[i].nsec;
+        return true;
+      }
+  return false;
+}
+
 bool
-sysprof_cli_read_seconds (const char *text, int64_t *nsec)
+sysprof_cli_read_duration (const char *text, int64_t *nsec)
 {
   Text rest = sysprof_text_from_string (text);
-  uint64_t seconds = 0;
-  int64_t fraction = 0;
-  bool has_digit = sysprof_text_u64 (&rest, &seconds);
+  uint64_t whole = 0;
+  int64_t billionths = 0, unit;
+  bool has_digit = sysprof_text_u64 (&rest, &whole);
 
-  if (seconds > MAX_SECONDS)
-    return false;
   if (sysprof_text_skip (&rest, "."))
     {
       /* Ignores digits after the ninth, which are below a nanosecond. */
-      for (int64_t unit = NSEC_PER_SEC / 10; rest.at < rest.end && g_ascii_isdigit (*rest.at);
-           rest.at++, unit /= 10)
+      for (int64_t digit = NSEC_PER_SEC / 10; rest.at < rest.end && g_ascii_isdigit (*rest.at);
+           rest.at++, digit /= 10)
         {
-          fraction += unit * (*rest.at - '0');
+          billionths += digit * (*rest.at - '0');
           has_digit = true;
         }
     }
-  if (!has_digit || sysprof_text_size (rest) != 0)
+  if (!has_digit || !read_unit (rest, &unit) || whole > (uint64_t) (MAX_NSEC / unit))
     return false;
-  *nsec = (int64_t) seconds * NSEC_PER_SEC + fraction;
+  *nsec = (int64_t) whole * unit + billionths * (unit / NSEC_PER_MSEC) / 1000;
   return true;
 }
 

@@ -11,8 +11,9 @@
 
 bool sysprof_cli_read_number (const char *text, uint64_t least, uint64_t most, uint64_t *value);
 
-/* "10", "0.5", ".25": seconds, as ns, up to a hundred years. */
-bool sysprof_cli_read_seconds (const char *text, int64_t *nsec);
+/* "10", "0.5", ".25", "5s", "500ms", "2min", "2m", "1h": as ns, up to a hundred years. A number
+ * without a unit is in seconds. */
+bool sysprof_cli_read_duration (const char *text, int64_t *nsec);
 
 /* "1048576", "500K", "2M", "1G": bytes above 0, in powers of 1024. A trailing B or iB is
  * allowed. */

@@ -7,7 +7,9 @@
 
 #include "cli/options.h"
 
+#include "cli/habits.h"
 #include "cli/numbers.h"
+#include "cli/process-names.h"
 #include "cli/shell-quoting.h"
 #include "util/util.h"
 
@@ -84,7 +86,7 @@ capture_entries (CliOptions *o, RawOptions *raw)
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the capture to FILE, - for standard output (default " DEFAULT_CAPTURE ")", "FILE" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o->force, "Overwrite an existing capture", NULL },
-    { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after SECONDS", "SECONDS" },
+    { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after SECONDS, or a time with a unit: 500ms, 2min", "SECONDS" },
     { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture reaches BYTES (suffixes K, M, G)", "BYTES" },
     { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Set the size of the write buffer, in pages", "PAGES" },
     { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Do not add symbols at the end", NULL },
@@ -126,7 +128,7 @@ sampling_entries (CliOptions *o, RawOptions *raw)
   const GOptionEntry entries[] = {
     { "frequency", 'F', 0, G_OPTION_ARG_STRING, &raw->frequency, "Take HZ samples per second and CPU (default 1000)", "HZ" },
     { "event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->events, "Sample on this event (default cycles, else cpu-clock)", "NAME[:PERIOD]" },
-    { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Sample only this process and what it starts", "PID" },
+    { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Sample only this process and what it starts", "PID|NAME" },
     { "tid", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->tids, "Sample only this thread and what it starts", "TID" },
     { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->cpus, "Sample only these CPUs, like 0,2-3", "LIST" },
     { "cgroup", 0, 0, G_OPTION_ARG_FILENAME, &o->cgroup, "Sample only this control group", "PATH" },
@@ -189,8 +191,20 @@ dup_usage (const OptionSection *sections)
       "See sysprof-cli(1). To view a capture: sysprof-report(1).\n");
 }
 
+/* Returns whether a word that is not an option would name the capture to record. */
 static gboolean
-parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **error)
+records (const CliOptions *o, const RawOptions *raw)
+{
+  return !o->merge && !o->version && !raw->help && !raw->manual && raw->completion == NULL &&
+         raw->command_line == NULL;
+}
+
+static gboolean
+parse_words (CliOptions *o,
+             RawOptions *raw,
+             const char *const *words,
+             char *const *command_words,
+             GError **error)
 {
   /* Options about the output, which is on this machine. */
   static const char *const not_for_there[] = { "output", "force",   "host",        "far-end",
@@ -208,10 +222,20 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "Output", display },    { NULL, NULL },
   };
   const Completion completion = { "sysprof-cli", sections, NULL, values };
-  g_auto (GStrv) rest = sysprof_usage_parse ("sysprof-cli", sections, words, NULL, error);
+  g_autoptr (GError) local = NULL;
+  g_auto (GStrv) rest = sysprof_usage_parse ("sysprof-cli", sections, sysprof_cli_option_advice,
+                                             words, NULL, &local);
+  size_t name = sysprof_usage_find_word (sections, words, 1);
 
-  if (rest == NULL)
+  /* First, because the options after a program are those of the program. */
+  if (name > 0 && records (o, raw) &&
+      !sysprof_cli_check_capture_name (sections, words, name, command_words, error))
     return FALSE;
+  if (rest == NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
   if (o->host != NULL)
     o->remote_words = sysprof_cli_words_of_options (sections, not_for_there);
   if (raw->completion != NULL)
@@ -286,24 +310,27 @@ static gboolean
 read_times (CliOptions *o, const RawOptions *raw, GError **error)
 {
   if (raw->duration != NULL &&
-      (!sysprof_cli_read_seconds (raw->duration, &o->duration_nsec) || o->duration_nsec == 0))
-    return refuse (error, "--duration %s: give a number of seconds above 0, as 10 or 0.5.",
+      (!sysprof_cli_read_duration (raw->duration, &o->duration_nsec) || o->duration_nsec == 0))
+    return refuse (error, "--duration %s: give a time above 0, as 10, 0.5, 500ms or 2min.",
                    raw->duration);
-  if (raw->delay != NULL && !sysprof_cli_read_seconds (raw->delay, &o->sampler.delay_nsec))
-    return refuse (error, "--delay %s: give a number of seconds, as 10 or 0.5.", raw->delay);
+  if (raw->delay != NULL && !sysprof_cli_read_duration (raw->delay, &o->sampler.delay_nsec))
+    return refuse (error, "--delay %s: give a time, as 10, 0.5, 500ms or 2min.", raw->delay);
   return TRUE;
 }
 
+/* "12", and "12,15" as perf takes it */
 static gboolean
-read_ids (const char *option, char **words, GArray *ids, GError **error)
+read_id_list (const char *option, const char *list, GArray *ids, GError **error)
 {
-  for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+  g_auto (GStrv) words = g_strsplit (list, ",", -1);
+
+  for (size_t i = 0; words[i] != NULL; i++)
     {
       uint64_t value;
       gint id;
 
       if (!sysprof_cli_read_number (words[i], 1, INT32_MAX, &value))
-        return refuse (error, "%s %s: give a number, as ps shows it.", option, words[i]);
+        return refuse (error, "%s %s: give a number, as ps shows it.", option, list);
       id = (gint) value;
       /* EPERM means that the process exists. */
       if (kill (id, 0) < 0 && errno == ESRCH)
@@ -315,10 +342,38 @@ read_ids (const char *option, char **words, GArray *ids, GError **error)
 }
 
 static gboolean
+read_processes (char **words, GArray *pids, GError **error)
+{
+  for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+    if (strspn (words[i], "-0123456789,") == strlen (words[i]))
+      {
+        if (!read_id_list ("--pid", words[i], pids, error))
+          return FALSE;
+      }
+    else
+      {
+        gint pid = sysprof_cli_find_process (words[i], error);
+
+        if (pid == 0)
+          return FALSE;
+        g_array_append_val (pids, pid);
+      }
+  return TRUE;
+}
+
+static gboolean
+read_threads (char **words, GArray *tids, GError **error)
+{
+  for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+    if (!read_id_list ("--tid", words[i], tids, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
 read_targets (CliOptions *o, RawOptions *raw, GError **error)
 {
-  if (!read_ids ("--pid", raw->pids, o->pids, error) ||
-      !read_ids ("--tid", raw->tids, o->tids, error))
+  if (!read_processes (raw->pids, o->pids, error) || !read_threads (raw->tids, o->tids, error))
     return FALSE;
   for (size_t i = 0; raw->cpus != NULL && raw->cpus[i] != NULL; i++)
     {
@@ -441,8 +496,8 @@ read_files (CliOptions *o, GError **error)
                        o->flame);
     }
   for (size_t i = 0; o->environment != NULL && o->environment[i] != NULL; i++)
-    if (o->environment[i][0] == '=' || o->environment[i][0] == '\0')
-      return refuse (error, "--env %s: give VAR=VALUE.", o->environment[i]);
+    if (!sysprof_cli_check_variable (o->environment[i], error))
+      return FALSE;
   return TRUE;
 }
 
@@ -470,7 +525,7 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
       words[n_words] = argv[n_words];
     }
 
-  if (!parse_words (o, &raw, words, error))
+  if (!parse_words (o, &raw, words, command, error))
     return FALSE;
   if (o->version || o->help != NULL)
     return TRUE;

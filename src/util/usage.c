@@ -166,30 +166,105 @@ sysprof_usage_split (const OptionSection *sections, const char *const *words, GE
 
 /* --- errors --- */
 
-/* The first unknown option, without its dashes. GOption stops there, so everything before it is
- * valid. */
-static char *
-find_unknown (const OptionSection *sections, const char *const *words)
+/* Reads the option in `word`. Returns whether its value is the next word. Sets `unknown` to the
+ * option with its dashes if there is no such option. */
+static bool
+read_option (const OptionSection *sections, const char *word, char **unknown)
+{
+  const GOptionEntry *entry = NULL;
+
+  if (word[1] == '-')
+    {
+      size_t size = strcspn (word + 2, "=");
+
+      entry = find_name (sections, word + 2, size);
+      if (entry == NULL)
+        *unknown = g_strndup (word, 2 + size);
+      return takes_value (entry) && word[2 + size] == '\0';
+    }
+  for (const char *letter = word + 1; *letter != '\0'; letter++)
+    {
+      entry = find_letter (sections, *letter);
+      if (entry == NULL)
+        *unknown = g_strdup_printf ("-%c", *letter);
+      if (entry == NULL || takes_value (entry))
+        return entry != NULL && letter[1] == '\0';
+    }
+  return false;
+}
+
+static bool
+is_option (const char *word)
+{
+  return word[0] == '-' && word[1] != '\0';
+}
+
+size_t
+sysprof_usage_find_word (const OptionSection *sections, const char *const *words, size_t from)
 {
   bool is_value = false;
 
-  for (; *words != NULL; words++)
+  for (size_t i = from; words[i] != NULL; i++)
     {
-      const char *word = *words;
-      size_t size = strlen (word) > 2 ? strcspn (word + 2, "=") : 0;
-      const GOptionEntry *entry = NULL;
+      g_autofree char *unknown = NULL;
 
-      if (is_value || !g_str_has_prefix (word, "--"))
-        {
-          is_value = !is_value && word[0] == '-' && word[1] != '\0' &&
-                     takes_value (find_letter (sections, word[strlen (word) - 1]));
-          continue;
-        }
-      entry = find_name (sections, word + 2, size);
-      if (entry == NULL)
-        return g_strndup (word + 2, size);
-      is_value = takes_value (entry) && word[2 + size] != '=';
+      if (is_value)
+        is_value = false;
+      else if (is_option (words[i]))
+        is_value = read_option (sections, words[i], &unknown);
+      else
+        return i;
     }
+  return 0;
+}
+
+/* The first unknown option. GOption stops there, so everything before it is valid. */
+static char *
+find_unknown (const OptionSection *sections, const char *const *words)
+{
+  char *unknown = NULL;
+  bool is_value = true; /* word 0 is the program's name */
+
+  for (; *words != NULL && unknown == NULL; words++)
+    is_value = !is_value && is_option (*words) && read_option (sections, *words, &unknown);
+  return unknown;
+}
+
+/* The option that is spelled almost like `unknown`, or the only one that begins so. Hyphens
+ * are ignored. */
+static const char *
+find_similar (const OptionSection *sections, const char *unknown)
+{
+  Closest closest = sysprof_closest_to (unknown);
+  const char *longer = NULL;
+  size_t n_longer = 0;
+
+  for (; sections->title != NULL; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
+      {
+        const char *name = entry->long_name;
+        g_auto (GStrv) parts = g_strsplit (name, "-", -1);
+        g_autofree char *bare = g_strjoinv ("", parts);
+
+        if (name[0] == '\0' || (entry->flags & G_OPTION_FLAG_HIDDEN) != 0)
+          continue;
+        sysprof_closest_offer (&closest, name, strlen (name), name);
+        sysprof_closest_offer (&closest, bare, strlen (bare), name);
+        if (unknown[0] != '\0' && g_str_has_prefix (name, unknown))
+          {
+            longer = name;
+            n_longer++;
+          }
+      }
+  return closest.best == NULL && n_longer == 1 ? longer : closest.best;
+}
+
+static const char *
+find_advice (const OptionAdvice *advice, const char *option)
+{
+  for (; advice != NULL && advice->option != NULL; advice++)
+    if (g_str_equal (advice->option, option))
+      return advice->text;
   return NULL;
 }
 
@@ -207,26 +282,27 @@ make_quotes_plain (char *message)
 void
 sysprof_usage_explain (const char *program,
                        const OptionSection *sections,
+                       const OptionAdvice *advice,
                        const char *const *words,
                        GError **error)
 {
   g_autofree char *unknown = NULL;
   g_autofree char *message = (*error)->message;
-  Closest closest;
+  const char *text = NULL, *similar = NULL;
 
   if (g_error_matches (*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
     unknown = find_unknown (sections, words);
-  closest = sysprof_closest_to (unknown != NULL ? unknown : "");
-  for (; unknown != NULL && sections->title != NULL; sections++)
-    for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
-      if (entry->long_name[0] != '\0')
-        sysprof_closest_offer (&closest, entry->long_name, strlen (entry->long_name),
-                               entry->long_name);
+  if (unknown != NULL)
+    text = find_advice (advice, unknown);
+  if (unknown != NULL && unknown[1] == '-')
+    similar = find_similar (sections, unknown + 2);
 
   make_quotes_plain (message);
-  if (closest.best != NULL)
+  if (text != NULL)
+    (*error)->message = g_strdup_printf ("%s: %s", unknown, text);
+  else if (similar != NULL)
     (*error)->message = g_strdup_printf ("%s. Did you mean --%s? %s --help lists all.", message,
-                                         closest.best, program);
+                                         similar, program);
   else
     (*error)->message = g_strdup_printf ("%s. %s --help lists all options.", message, program);
 }
@@ -262,6 +338,7 @@ sysprof_usage_check_choice (const char *option,
 char **
 sysprof_usage_parse (const char *program,
                      const OptionSection *sections,
+                     const OptionAdvice *advice,
                      const char *const *words,
                      void *data,
                      GError **error)
@@ -280,6 +357,6 @@ sysprof_usage_parse (const char *program,
     return g_steal_pointer (&rest);
   /* Messages of callbacks end in a full stop and say what to do. */
   if (!g_str_has_suffix ((*error)->message, "."))
-    sysprof_usage_explain (program, sections, words, error);
+    sysprof_usage_explain (program, sections, advice, words, error);
   return NULL;
 }

@@ -13,15 +13,24 @@ typedef struct
   const GOptionEntry *entries; /* terminated by an entry without a name */
 } OptionSection;
 
+/* An option that other programs have, and what to do instead of it. */
+typedef struct
+{
+  const char *option; /* with its dashes: "-g", "--call-graph" */
+  const char *text;   /* ends in a full stop */
+} OptionAdvice;
+
 /* The text of --help: `sections`, terminated by one without a title, between two texts.
  * *(full)* */
 char *sysprof_usage_help (const char *before, const OptionSection *sections, const char *after);
 
-/* Parses `words`, the first of which is the name of the program. `data` is for callbacks of the
- * entries. Returns the words that are not options, with the name; NULL-terminated, *(full)*.
+/* Parses `words`, the first of which is the name of the program. `advice` is for unknown
+ * options; it ends with an entry without an option, and may be NULL. `data` is for callbacks of
+ * the entries. Returns the name and the words that are not options; NULL-terminated, *(full)*.
  * NULL with `error`, which ends in a full stop. */
 char **sysprof_usage_parse (const char *program,
                             const OptionSection *sections,
+                            const OptionAdvice *advice,
                             const char *const *words,
                             void *data,
                             GError **error);
@@ -41,8 +50,14 @@ gboolean sysprof_usage_check_choice (const char *option,
 char **
 sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error);
 
-/* Adds a suggestion to an error of GOption's. */
+/* Returns the number of the first word, not before `from`, that is neither an option nor its
+ * value; 0 if there is none. */
+size_t
+sysprof_usage_find_word (const OptionSection *sections, const char *const *words, size_t from);
+
+/* Adds advice to an error of GOption's. */
 void sysprof_usage_explain (const char *program,
                             const OptionSection *sections,
+                            const OptionAdvice *advice,
                             const char *const *words,
                             GError **error);

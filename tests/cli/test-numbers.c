@@ -26,22 +26,34 @@ test_seconds_are_exact_to_the_nanosecond (void)
     const char *text;
     int64_t nsec;
   } taken[] = {
-    { "1", 1000000000 },   { "0.5", 500000000 },
-    { ".25", 250000000 },  { "3.", 3000000000 },
-    { "0.000000001", 1 },  { "0.0000000019", 1 },
-    { "2.1", 2100000000 }, { "3153600000", INT64_C (3153600000) * 1000000000 },
+    { "1", 1000000000 },
+    { "0.5", 500000000 },
+    { ".25", 250000000 },
+    { "3.", 3000000000 },
+    { "0.000000001", 1 },
+    { "0.0000000019", 1 },
+    { "5s", 5000000000 },
+    { "1500ms", 1500000000 },
+    { "2min", INT64_C (120000000000) },
+    { "1.5m", INT64_C (90000000000) },
+    { "0.5h", INT64_C (1800000000000) },
+    { ".000001ms", 1 },
+    { "876000h", INT64_C (3153600000) * 1000000000 },
+    { "2.1", 2100000000 },
+    { "3153600000", INT64_C (3153600000) * 1000000000 },
   };
-  static const char *const refused[] = { "",   ".",   "-1",         "1e3",   "1,5",
-                                         "1s", "0x1", "3153600001", "1.5.5", "nan" };
+  static const char *const refused[] = { "",    ".",   "-1",         "1e3",     "1,5",
+                                         "s",   "0x1", "3153600001", "1.5.5",   "nan",
+                                         "1 s", "1S",  "5us",        "876001h", "5sms" };
   int64_t nsec;
 
   for (size_t i = 0; i < G_N_ELEMENTS (taken); i++)
     {
-      g_assert_true (sysprof_cli_read_seconds (taken[i].text, &nsec));
+      g_assert_true (sysprof_cli_read_duration (taken[i].text, &nsec));
       g_assert_cmpint (nsec, ==, taken[i].nsec);
     }
   for (size_t i = 0; i < G_N_ELEMENTS (refused); i++)
-    g_assert_false (sysprof_cli_read_seconds (refused[i], &nsec));
+    g_assert_false (sysprof_cli_read_duration (refused[i], &nsec));
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,12 +64,12 @@ test_options_stand_before_and_after_the_file (void)
   CliOptions options = { 0 };
   GError *error = NULL;
 
-  parse (&options, "sysprof-cli -d 0.5 run.syscap --force -p 1 --cpu 0", &error);
+  parse (&options, "sysprof-cli -d 500ms run.syscap --force -p 1,1 --cpu 0", &error);
   g_assert_no_error (error);
   g_assert_cmpint (options.duration_nsec, ==, 500000000);
   g_assert_true (options.force);
   g_assert_cmpstr (options.output, ==, "run.syscap");
-  g_assert_cmpuint (options.sampler.n_pids, ==, 1);
+  g_assert_cmpuint (options.sampler.n_pids, ==, 2);
   g_assert_cmpint (options.sampler.pids[0], ==, 1);
   g_assert_cmpuint (options.sampler.n_cpus, ==, 1);
   sysprof_cli_options_clear (&options);
@@ -206,6 +207,17 @@ test_refuses_in_one_line_that_names_the_option (void)
     { "sysprof-cli --", "--" },
     { "sysprof-cli -c", "-c" },
     { "sysprof-cli --no-such-option", "--no-such-option" },
+    { "sysprof-cli --ofcpu", "Did you mean --off-cpu?" },
+    { "sysprof-cli --freq 99", "Did you mean --frequency?" },
+    { "sysprof-cli -g", "-g: call stacks are always recorded" },
+    { "sysprof-cli -F 99 --call-graph dwarf -- ls", "--call-graph: call stacks are always" },
+    { "sysprof-cli -fa", "-a: the whole machine is sampled" },
+    { "sysprof-cli -n", "--no-perf" },
+    { "sysprof-cli -e cycles -- ls", "--event cycles" },
+    { "sysprof-cli -e cpu-clock", "--event cpu-clock" },
+    { "sysprof-cli -p 1,x", "--pid 1,x" },
+    { "sysprof-cli -p no-process-of-that-name", "no process has this name" },
+    { "sysprof-cli -d 5x", "--duration 5x" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (refused); i++)
@@ -220,6 +232,114 @@ test_refuses_in_one_line_that_names_the_option (void)
       g_assert_null (strchr (error->message, '\n'));
       sysprof_cli_options_clear (&options);
     }
+}
+
+static void
+test_suggests_the_command_line_that_was_meant (void)
+{
+  static const struct
+  {
+    const char *line;
+    const char *end;
+  } cases[] = {
+    { "sysprof-cli ls", ": sysprof-cli -- ls" },
+    { "sysprof-cli ls -l --color", ": sysprof-cli -- ls -l --color" },
+    { "sysprof-cli -fd 5 -o x ls -f", ": sysprof-cli -fd 5 -o x -- ls -f" },
+    { "sysprof-cli record", ": sysprof-cli" },
+    { "sysprof-cli record ls -a", ": sysprof-cli -- ls -a" },
+    { "sysprof-cli record -F 99 -ag -g -e cycles -- sleep 10",
+      ": sysprof-cli -F 99 -ag --event cycles -- sleep 10" },
+    { "sysprof-cli record -a --call-graph dwarf ./prog", ": sysprof-cli -- ./prog" },
+    { "sysprof-cli record --call-graph=fp -p 1", ": sysprof-cli -p 1" },
+    { "sysprof-cli top", ": sysprof-cli --top" },
+    { "sysprof-cli report", ": sysprof-report" },
+    { "sysprof-cli stat ls", ": sysprof-cli --report -- COMMAND" },
+  };
+  /* Old habits: these are captures. */
+  static const char *const taken[] = {
+    "sysprof-cli ./ls",
+    "sysprof-cli ls.syscap",
+    "sysprof-cli record.syscap.zst",
+    "sysprof-cli no-such-program",
+    "sysprof-cli ls -- true",
+    "sysprof-cli -c true ls",
+    "sysprof-cli --merge ls make",
+    "sysprof-cli -o ls",
+    "sysprof-cli --top -o top",
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases) + G_N_ELEMENTS (taken); i++)
+    {
+      bool is_refused = i < G_N_ELEMENTS (cases);
+      CliOptions options = { 0 };
+      g_autoptr (GError) error = NULL;
+
+      g_assert_cmpint (parse (&options,
+                              is_refused ? cases[i].line : taken[i - G_N_ELEMENTS (cases)],
+                              &error),
+                       ==, !is_refused);
+      if (is_refused)
+        g_test_message ("%s", error->message);
+      g_assert_true (!is_refused || g_str_has_suffix (error->message, cases[i].end));
+      sysprof_cli_options_clear (&options);
+    }
+}
+
+/* A process with this name, until `stop` is written to. */
+static pid_t
+start_named (const char *name, int stop)
+{
+  int ready[2];
+  char byte;
+  pid_t child;
+
+  g_assert_cmpint (pipe (ready), ==, 0);
+  child = fork ();
+  if (child == 0)
+    {
+      (void) prctl (PR_SET_NAME, name);
+      _exit (write (ready[1], "", 1) == 1 && read (stop, &byte, 1) == 1 ? 0 : 1);
+    }
+  g_assert_cmpint ((int) read (ready[0], &byte, 1), ==, 1);
+  close (ready[0]);
+  close (ready[1]);
+  return child;
+}
+
+static void
+test_finds_a_process_by_name (void)
+{
+  g_autofree char *name = g_strdup_printf ("one-%d", (int) getpid ());
+  g_autofree char *line = g_strdup_printf ("sysprof-cli -p 1 -p %s", name);
+  g_autofree char *first = NULL, *second = NULL;
+  g_autoptr (GError) error = NULL;
+  CliOptions options = { 0 };
+  pid_t children[2];
+  int stop[2];
+
+  g_assert_cmpint (pipe (stop), ==, 0);
+  children[0] = start_named (name, stop[0]);
+  g_assert_true (parse (&options, line, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (options.sampler.n_pids, ==, 2);
+  g_assert_cmpint (options.sampler.pids[1], ==, children[0]);
+  sysprof_cli_options_clear (&options);
+
+  /* Of two, the user chooses. */
+  children[1] = start_named (name, stop[0]);
+  g_assert_false (parse (&options, line, &error));
+  first = g_strdup_printf ("\n%9d  ", (int) children[0]);
+  second = g_strdup_printf ("\n%9d  ", (int) children[1]);
+  g_assert_nonnull (strstr (error->message, "2 processes have this name"));
+  g_assert_nonnull (strstr (error->message, first));
+  g_assert_nonnull (strstr (error->message, second));
+  sysprof_cli_options_clear (&options);
+
+  g_assert_cmpint ((int) write (stop[1], "..", 2), ==, 2);
+  for (size_t i = 0; i < G_N_ELEMENTS (children); i++)
+    g_assert_cmpint (waitpid (children[i], NULL, 0), ==, children[i]);
+  close (stop[0]);
+  close (stop[1]);
 }
 
 static void
@@ -299,6 +419,9 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/options/leaves-counters-out", test_leaves_counters_out);
   g_test_add_func ("/cli/options/refuses-in-one-line-that-names-the-option",
                    test_refuses_in_one_line_that_names_the_option);
+  g_test_add_func ("/cli/options/suggests-the-command-line-that-was-meant",
+                   test_suggests_the_command_line_that_was_meant);
+  g_test_add_func ("/cli/options/finds-a-process-by-name", test_finds_a_process_by_name);
   g_test_add_func ("/cli/options/words-for-another-machine", test_words_for_another_machine);
   g_test_add_func ("/cli/options/refuses-a-process-that-has-ended",
                    test_refuses_a_process_that_has_ended);

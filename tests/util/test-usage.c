@@ -13,6 +13,7 @@ static const GOptionEntry first[] = {
 };
 static const GOptionEntry second[] = {
   { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, NULL, "Environment", "VAR=VALUE" },
+  { "qui-et", 0, 0, G_OPTION_ARG_NONE, NULL, "Print nothing", NULL },
   { "secret", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, NULL, "Nobody sees this", NULL },
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, NULL },
   { NULL },
@@ -68,6 +69,11 @@ test_switches_take_no_value (void)
 static void
 test_unknown_options_get_advice (void)
 {
+  static const OptionAdvice advice[] = {
+    { "-g", "stacks are always recorded." },
+    { "--sort", "use --order." },
+    { NULL, NULL },
+  };
   static const struct
   {
     const char *line;
@@ -78,6 +84,12 @@ test_unknown_options_get_advice (void)
       "Unknown option. Did you mean --frequency? prog --help lists all." },
     { "cli --something-else", "Unknown option. prog --help lists all options." },
     { "cli -z", "Unknown option. prog --help lists all options." },
+    { "cli --freq=9", "Unknown option. Did you mean --frequency? prog --help lists all." },
+    { "cli --qiet", "Unknown option. Did you mean --qui-et? prog --help lists all." },
+    { "cli --f", "Unknown option. prog --help lists all options." },
+    { "cli --secre", "Unknown option. prog --help lists all options." },
+    { "cli -F -g -fg ls", "-g: stacks are always recorded." },
+    { "cli x --sort=y", "--sort: use --order." },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -86,9 +98,35 @@ test_unknown_options_get_advice (void)
       GError *error =
           g_error_new_literal (G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION, "Unknown option");
 
-      sysprof_usage_explain ("prog", sections, (const char *const *) words, &error);
+      sysprof_usage_explain ("prog", sections, advice, (const char *const *) words, &error);
       g_assert_cmpstr (error->message, ==, cases[i].advice);
       g_error_free (error);
+    }
+}
+
+static void
+test_finds_the_first_word (void)
+{
+  static const struct
+  {
+    const char *line;
+    size_t word;
+  } cases[] = {
+    { "cli make", 1 },
+    { "cli -F 99 make -j", 3 },
+    { "cli -F99 --env A make", 4 },
+    { "cli -fF 9 --env=A x", 4 },
+    { "cli --what x", 2 },
+    { "cli -f -e x", 0 },
+    { "cli", 0 },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (GStrv) words = g_strsplit (cases[i].line, " ", -1);
+
+      g_assert_cmpuint (sysprof_usage_find_word (sections, (const char *const *) words, 1), ==,
+                        cases[i].word);
     }
 }
 
@@ -112,6 +150,7 @@ main (int argc, char **argv)
                    test_values_may_stick_to_their_letter);
   g_test_add_func ("/util/usage/switches-take-no-value", test_switches_take_no_value);
   g_test_add_func ("/util/usage/unknown-options-get-advice", test_unknown_options_get_advice);
+  g_test_add_func ("/util/usage/finds-the-first-word", test_finds_the_first_word);
   g_test_add_func ("/util/usage/help-has-sections", test_help_has_sections);
   return g_test_run ();
 }
