@@ -523,13 +523,14 @@ open_outputs (LocalEnd *self, GError **error)
 {
   const CliOptions *options = self->options;
 
-  if (!sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
-                                error))
+  if (!sysprof_cli_output_open (&self->output, options->output, options->old_file,
+                                OUTPUT_AT_ONCE, error))
     return false;
   if (options->report || options->flame != NULL)
     self->result_fd = sysprof_temporary_file_open_unnamed ();
   return options->flame == NULL ||
-         sysprof_cli_output_open (&self->flame, options->flame, options->force,
+         sysprof_cli_output_open (&self->flame, options->flame,
+                                  options->force ? OUTPUT_REPLACE_OLD : OUTPUT_REFUSE_OLD,
                                   OUTPUT_WHEN_DONE, error);
 }
 

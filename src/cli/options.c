@@ -479,8 +479,13 @@ read_files (CliOptions *o, GError **error)
         o->files[n_files - 1]);
   if (o->output == NULL && n_files == 1)
     o->output = g_strdup (o->files[0]);
+  o->old_file = o->force ? OUTPUT_REPLACE_OLD : OUTPUT_REFUSE_OLD;
   if (o->output == NULL && !o->top)
-    o->output = g_strdup (DEFAULT_CAPTURE);
+    {
+      o->output = g_strdup (DEFAULT_CAPTURE);
+      if (!o->force)
+        o->old_file = OUTPUT_RENAME_OLD;
+    }
   if (o->output == NULL && !o->report && o->flame == NULL)
     o->no_decode = TRUE; /* no output is kept */
   if (o->flame != NULL && !g_str_has_suffix (o->flame, ".svg") &&

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "cli/output.h"
 #include "record/record.h"
 
 #include <stdint.h>
@@ -28,6 +29,7 @@ typedef struct
 
   /* the capture */
   char *output; /* "-" = standard output; default capture.syscap; NULL = --top without a file */
+  OutputOldFile old_file; /* what happens to an existing capture */
   gboolean force;
   guint buffer_pages; /* 0 = the default of 8 MiB */
   uint64_t max_size;  /* bytes, 0 = no limit */

@@ -180,13 +180,13 @@ open_temporary (OutputFile *self, GError **error)
 }
 
 static bool
-open_existing (OutputFile *self, bool force, GError **error)
+open_existing (OutputFile *self, OutputOldFile old, GError **error)
 {
   struct stat info;
 
   if (stat (self->path, &info) == 0 && S_ISREG (info.st_mode))
     {
-      if (!force)
+      if (old == OUTPUT_REFUSE_OLD)
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
                        "'%s' exists. Use --force to overwrite it, or name another file.%s",
@@ -202,6 +202,9 @@ open_existing (OutputFile *self, bool force, GError **error)
         }
       if (!lock_old_file (self, error) || !open_temporary (self, error))
         return false;
+      self->keeps_old = old == OUTPUT_RENAME_OLD;
+      if (self->keeps_old)
+        return true;
       /* Keeps the owner and mode of the replaced file, as overwriting would. If the kernel
        * refuses, the file belongs to this user. */
       (void) !fchown (self->fd, info.st_uid, info.st_gid);
@@ -224,7 +227,7 @@ open_existing (OutputFile *self, bool force, GError **error)
 }
 
 static bool
-open_file (OutputFile *self, bool force, OutputWhen when, GError **error)
+open_file (OutputFile *self, OutputOldFile old, OutputWhen when, GError **error)
 {
   struct stat info;
   char *real = NULL;
@@ -247,7 +250,7 @@ open_file (OutputFile *self, bool force, OutputWhen when, GError **error)
       free (real);
     }
   if (stat (self->path, &info) == 0)
-    return open_existing (self, force, error);
+    return open_existing (self, old, error);
   if (when == OUTPUT_WHEN_DONE)
     return open_temporary (self, error);
 
@@ -275,7 +278,7 @@ open_file (OutputFile *self, bool force, OutputWhen when, GError **error)
 bool
 sysprof_cli_output_open (OutputFile *self,
                          const char *path,
-                         bool force,
+                         OutputOldFile old,
                          OutputWhen when,
                          GError **error)
 {
@@ -286,7 +289,7 @@ sysprof_cli_output_open (OutputFile *self,
     return open_standard_output (self, error);
 
   self->path = g_strdup (path);
-  if (!open_file (self, force, when, error))
+  if (!open_file (self, old, when, error))
     return false;
   codec = sysprof_cli_codec_for_name (path);
   if (codec == NULL)
@@ -296,10 +299,23 @@ sysprof_cli_output_open (OutputFile *self,
   return self->compressor != NULL;
 }
 
+/* A recorder that is killed between the two calls leaves the old file under its new name. */
+static bool
+rename_files (OutputFile *self)
+{
+  g_autofree char *old = g_strconcat (self->path, ".old", NULL);
+
+  if (self->temporary == NULL)
+    return true;
+  if (self->keeps_old && rename (self->path, old) != 0 && errno != ENOENT)
+    return false;
+  return rename (self->temporary, self->path) == 0;
+}
+
 bool
 sysprof_cli_output_commit (OutputFile *self, GError **error)
 {
-  bool is_done = self->temporary == NULL || rename (self->temporary, self->path) == 0;
+  bool is_done = rename_files (self);
 
   /* Keeps the temporary name if renaming fails, because it is the only copy. */
   sysprof_temporary_file_forget (self->temporary != NULL ? self->temporary : self->path);

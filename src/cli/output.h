@@ -24,6 +24,7 @@ typedef struct
   int fd;          /* descriptor for writing; -1 once it was taken */
   int file_fd;     /* the regular file, locked against other recorders; -1: none */
   int old_fd;      /* same for the file that it will replace */
+  bool keeps_old;  /* the commit renames the file that it would replace */
   bool is_created; /* by this program; removed unless it is committed */
   Compressor *compressor;
 } OutputFile;
@@ -39,13 +40,20 @@ typedef enum
   OUTPUT_WHEN_DONE, /* the file gets its name at the commit */
 } OutputWhen;
 
-/* Refuses a file that another recorder is writing, also with `force`. `path` "-" is standard
- * output; descriptor 1 then becomes standard error, so that nothing else reaches the capture.
- * Without `force` an existing regular file is refused; a terminal always. A name that ends in
+typedef enum
+{
+  OUTPUT_REFUSE_OLD,
+  OUTPUT_REPLACE_OLD,
+  OUTPUT_RENAME_OLD, /* it gets the suffix .old at the commit, which replaces an older one */
+} OutputOldFile;
+
+/* Refuses a file that another recorder is writing, whatever `old` is, and always a terminal.
+ * `old` is about an existing regular file. `path` "-" is standard output; descriptor 1 then
+ * becomes standard error, so that nothing else reaches the capture. A name that ends in
  * .syscap.gz, .zst, .xz or .bz2 is compressed. */
 bool sysprof_cli_output_open (OutputFile *self,
                               const char *path,
-                              bool force,
+                              OutputOldFile old,
                               OutputWhen when,
                               GError **error);
 /* Returns whether a capture may be written to `fd`: not to a terminal, and not after

@@ -6,6 +6,6 @@
 
 #include <glib.h>
 
-/* Returns the process whose kernel name (comm), or base name of its first argument, is `name`. 0
+/* Returns the process whose kernel name (comm) or base name of the first argument is `name`. 0
  * with `error` if there is none, or more than one; `error` then lists them, one per line. */
 gint sysprof_cli_find_process (const char *name, GError **error);

@@ -335,11 +335,12 @@ open_outputs (Session *self, GError **error)
       return false;
     }
   if (options->output != NULL &&
-      !sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
-                                error))
+      !sysprof_cli_output_open (&self->output, options->output, options->old_file,
+                                OUTPUT_AT_ONCE, error))
     return false;
   return options->flame == NULL ||
-         sysprof_cli_output_open (&self->flame, options->flame, options->force,
+         sysprof_cli_output_open (&self->flame, options->flame,
+                                  options->force ? OUTPUT_REPLACE_OLD : OUTPUT_REFUSE_OLD,
                                   OUTPUT_WHEN_DONE, error);
 }
 

@@ -84,6 +84,7 @@ test_defaults (void)
   parse (&options, "sysprof-cli", &error);
   g_assert_no_error (error);
   g_assert_cmpstr (options.output, ==, "capture.syscap");
+  g_assert_cmpint (options.old_file, ==, OUTPUT_RENAME_OLD);
   g_assert_null (options.command);
   g_assert_false (options.no_decode);
   g_assert_cmpuint (options.sampler.frequency, ==, 0);

@@ -67,14 +67,14 @@ test_new_file_is_there_at_once_and_goes_unless_committed (Fixture *self, gconstp
   GError *error = NULL;
   struct stat info;
 
-  sysprof_cli_output_open (&output, self->path, false, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, self->path, OUTPUT_REFUSE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (stat (self->path, &info), ==, 0);
   g_assert_cmphex (info.st_mode & 0137, ==, 0); /* nothing for others, whatever the umask */
   sysprof_cli_output_clear (&output);
   g_assert_false (g_file_test (self->path, G_FILE_TEST_EXISTS));
 
-  sysprof_cli_output_open (&output, self->path, false, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, self->path, OUTPUT_REFUSE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (output.fd, "new", 3), ==, 3);
   g_assert_true (sysprof_cli_output_commit (&output, &error));
@@ -91,12 +91,12 @@ test_old_file_stays_until_commit (Fixture *self, gconstpointer data)
   GError *error = NULL;
 
   g_assert_true (g_file_set_contents (self->path, "old", -1, NULL));
-  g_assert_false (
-      sysprof_cli_output_open (&output, self->path, false, OUTPUT_AT_ONCE, &refused));
+  g_assert_false (sysprof_cli_output_open (&output, self->path, OUTPUT_REFUSE_OLD,
+                                           OUTPUT_AT_ONCE, &refused));
   g_assert_nonnull (strstr (refused->message, "Use --force to overwrite"));
   sysprof_cli_output_clear (&output);
 
-  sysprof_cli_output_open (&output, self->path, true, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, self->path, OUTPUT_REPLACE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (output.fd, "new", 3), ==, 3);
   assert_content (self->path, "old");
@@ -104,11 +104,36 @@ test_old_file_stays_until_commit (Fixture *self, gconstpointer data)
   assert_content (self->path, "old");
   g_assert_cmpuint (count_files (self->directory), ==, 1);
 
-  sysprof_cli_output_open (&output, self->path, true, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, self->path, OUTPUT_REPLACE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (output.fd, "new", 3), ==, 3);
   g_assert_true (sysprof_cli_output_commit (&output, &error));
   assert_content (self->path, "new");
+}
+
+static void
+test_old_file_is_renamed (Fixture *self, gconstpointer data)
+{
+  g_autofree char *old = g_strconcat (self->path, ".old", NULL);
+  GError *error = NULL;
+
+  g_assert_true (g_file_set_contents (self->path, "older", -1, NULL));
+  g_assert_cmpint (chmod (self->path, 0600), ==, 0);
+  for (int i = 0; i < 3; i++)
+    {
+      g_auto (OutputFile) output = OUTPUT_INIT;
+
+      sysprof_cli_output_open (&output, self->path, OUTPUT_RENAME_OLD, OUTPUT_AT_ONCE, &error);
+      g_assert_no_error (error);
+      g_assert_cmpint (write (output.fd, &"abc"[i], 1), ==, 1);
+      assert_content (self->path, i == 0 ? "older" : "a");
+      /* The second is not committed. */
+      if (i != 1)
+        g_assert_true (sysprof_cli_output_commit (&output, &error));
+    }
+  assert_content (self->path, "c");
+  assert_content (old, "a");
+  g_assert_cmpint (g_unlink (old), ==, 0);
 }
 
 static void
@@ -120,7 +145,7 @@ test_link_stays_and_its_target_is_replaced (Fixture *self, gconstpointer data)
 
   g_assert_true (g_file_set_contents (self->path, "old", -1, NULL));
   g_assert_cmpint (symlink (self->path, link), ==, 0);
-  sysprof_cli_output_open (&output, link, true, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, link, OUTPUT_REPLACE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (output.fd, "new", 3), ==, 3);
   g_assert_true (sysprof_cli_output_commit (&output, &error));
@@ -139,7 +164,7 @@ test_fifo_is_written_as_it_is (Fixture *self, gconstpointer data)
 
   g_assert_cmpint (mkfifo (self->path, 0600), ==, 0);
   reader = open (self->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  sysprof_cli_output_open (&output, self->path, false, OUTPUT_AT_ONCE, &error);
+  sysprof_cli_output_open (&output, self->path, OUTPUT_REFUSE_OLD, OUTPUT_AT_ONCE, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (output.fd, "new", 3), ==, 3);
   g_assert_cmpint (read (reader, bytes, 3), ==, 3);
@@ -159,8 +184,8 @@ test_unwritable_names_are_refused (Fixture *self, gconstpointer data)
       g_auto (OutputFile) output = OUTPUT_INIT;
       g_autoptr (GError) error = NULL;
 
-      g_assert_false (
-          sysprof_cli_output_open (&output, names[i], true, OUTPUT_AT_ONCE, &error));
+      g_assert_false (sysprof_cli_output_open (&output, names[i], OUTPUT_REPLACE_OLD,
+                                               OUTPUT_AT_ONCE, &error));
       g_assert_nonnull (strstr (error->message, names[i]));
     }
 }
@@ -197,7 +222,7 @@ test_compressed_output_unpacks_to_the_same (Fixture *self, gconstpointer data)
 
       if (program == NULL)
         continue;
-      sysprof_cli_output_open (&output, path, false, OUTPUT_AT_ONCE, &error);
+      sysprof_cli_output_open (&output, path, OUTPUT_REFUSE_OLD, OUTPUT_AT_ONCE, &error);
       g_assert_no_error (error);
       while (done < size)
         {
@@ -232,7 +257,8 @@ test_compressor_tells_that_the_disk_is_full (Fixture *self, gconstpointer data)
 
   /* A name that compresses, and a device that is always full. */
   g_assert_cmpint (symlink ("/dev/full", self->path), ==, 0);
-  g_assert_true (sysprof_cli_output_open (&output, self->path, false, OUTPUT_AT_ONCE, &error));
+  g_assert_true (
+      sysprof_cli_output_open (&output, self->path, OUTPUT_REFUSE_OLD, OUTPUT_AT_ONCE, &error));
   for (guint i = 0; i < 8; i++)
     if (write (output.fd, bytes, 1024 * 1024) < 0)
       break; /* the reader's end is closed: as it must be */
@@ -250,6 +276,7 @@ main (int argc, char **argv)
   ADD ("new-file-is-there-at-once-and-goes-unless-committed", "x.syscap",
        test_new_file_is_there_at_once_and_goes_unless_committed);
   ADD ("old-file-stays-until-commit", "x.syscap", test_old_file_stays_until_commit);
+  ADD ("old-file-is-renamed", "x.syscap", test_old_file_is_renamed);
   ADD ("link-stays-and-its-target-is-replaced", "x.syscap",
        test_link_stays_and_its_target_is_replaced);
   ADD ("fifo-is-written-as-it-is", "fifo", test_fifo_is_written_as_it_is);

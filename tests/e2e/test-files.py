@@ -55,6 +55,23 @@ class Refused(Case):
         Capture.open("x.syscap")
         self.assertEqual(os.listdir("."), ["x.syscap"])
 
+    def test_only_the_default_capture_is_renamed(self):
+        with open("capture.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        self.assert_one_line_error(run(CLI, "capture.syscap", "--", "true"), "capture.syscap", "--force")
+        self.assert_one_line_error(run(CLI, "--", "./does-not-exist"), "does-not-exist")
+        self.assertEqual(os.listdir("."), ["capture.syscap"])
+        done = run(CLI, "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(os.listdir(".")), ["capture.syscap", "capture.syscap.old"])
+        with open("capture.syscap.old", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        first = Capture.open("capture.syscap").time
+        done = run(CLI, "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(Capture.open("capture.syscap.old").time, first)
+        self.assertGreater(Capture.open("capture.syscap").time, first)
+
     def test_command_that_does_not_exist_costs_nothing(self):
         with open("x.syscap", "w", encoding="ascii") as file:
             file.write("precious")
