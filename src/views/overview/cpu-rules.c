@@ -24,17 +24,6 @@
 #define FEW_SAMPLES     50
 #define MOST_CATEGORIES 4 /* in one sentence */
 
-/* " (sort.c:123)", or "" if the source location is unknown. *(full)* */
-static char *
-dup_location_suffix (const SymbolTable *symbols, SymbolId symbol)
-{
-  const Symbol *row = &symbols->row[symbol];
-  g_autofree char *location = sysprof_dup_source_location (
-      sysprof_intern_get (&symbols->strings, row->file), row->line, row->is_inlined);
-
-  return location != NULL ? g_strdup_printf (" (%s)", location) : g_strdup ("");
-}
-
 /* Counts the processes of each name that have samples. */
 static uint32_t *
 count_processes (const Findings *self, const ProcessId *process_of)
@@ -101,15 +90,6 @@ find_process (Findings *self)
                           sysprof_findings_noun (self), name);
 }
 
-/* *(full)* */
-static char *
-dup_shown_name (const SymbolTable *symbols, SymbolId symbol)
-{
-  g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (symbols, symbol));
-
-  return sysprof_dup_short_name (name, SHOWN_NAME);
-}
-
 /* The function of the program that uses most of the time, with all that it calls. */
 static void
 find_own_function (Findings *self, SymbolId innermost)
@@ -122,11 +102,11 @@ find_own_function (Findings *self, SymbolId innermost)
   if (own->symbol == 0 || own->symbol == innermost || percent < BIG_FUNCTION)
     return;
   name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, own->symbol));
-  shown = dup_shown_name (self->symbols, own->symbol);
-  location = dup_location_suffix (self->symbols, own->symbol);
+  shown = sysprof_findings_dup_shown_name (self, own->symbol);
+  location = sysprof_findings_dup_location (self, own->symbol);
   if (part >= BIG_CALLEE)
     {
-      g_autofree char *called = dup_shown_name (self->symbols, own->callee);
+      g_autofree char *called = sysprof_findings_dup_shown_name (self, own->callee);
 
       callee = g_strdup_printf (", %.0f %% of it in %s", part, called);
     }
@@ -178,13 +158,13 @@ find_branches (Findings *self)
   name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, tree->symbol[child]));
   for (uint32_t n = 0; child != 0 && tree->total[child] >= least && n < MOST_BRANCHES; n++)
     {
-      g_autofree char *branch = dup_shown_name (self->symbols, tree->symbol[child]);
+      g_autofree char *branch = sysprof_findings_dup_shown_name (self, tree->symbol[child]);
 
       g_string_append_printf (branches, "%s%.1f %% in %s", n > 0 ? ", " : "",
                               sysprof_findings_percent (self, tree->total[child]), branch);
       child = tree->next_sibling[child];
     }
-  shown = dup_shown_name (self->symbols, trunk);
+  shown = sysprof_findings_dup_shown_name (self, trunk);
   sysprof_findings_add (
       self,
       &(Finding){ .kind = "cpu", .view = "tree", .symbol = name, .options = { "focus", name } },
@@ -207,8 +187,8 @@ find_functions (Findings *self)
       strcmp (sysprof_symbol_binary (self->symbols, top->symbol), "anon") == 0)
     return;
   name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top->symbol));
-  shown = dup_shown_name (self->symbols, top->symbol);
-  location = dup_location_suffix (self->symbols, top->symbol);
+  shown = sysprof_findings_dup_shown_name (self, top->symbol);
+  location = sysprof_findings_dup_location (self, top->symbol);
   sysprof_findings_add (self,
                         &(Finding){ .kind = "cpu",
                                     .view = "callers",

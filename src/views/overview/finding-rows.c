@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define SHOWN_NAME      60               /* columns */
 #define DEFAULT_CAPTURE "capture.syscap" /* sysprof-report reads it without being told */
 
 enum
@@ -65,6 +66,24 @@ sysprof_findings_weigh_waits (const Findings *self)
   return filter != NULL && filter->events != NULL &&
          filter->events != &self->store->allocations &&
          !sysprof_filter_is_of_samples (filter, self->store);
+}
+
+char *
+sysprof_findings_dup_shown_name (const Findings *self, SymbolId symbol)
+{
+  g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, symbol));
+
+  return sysprof_dup_short_name (name, SHOWN_NAME);
+}
+
+char *
+sysprof_findings_dup_location (const Findings *self, SymbolId symbol)
+{
+  const Symbol *row = &self->symbols->row[symbol];
+  g_autofree char *location = sysprof_dup_source_location (
+      sysprof_intern_get (&self->symbols->strings, row->file), row->line, row->is_inlined);
+
+  return location != NULL ? g_strdup_printf (" (%s)", location) : g_strdup ("");
 }
 
 /* Quotes a word for a shell if that is necessary. */

@@ -7,6 +7,7 @@
  *   findings.c        the list of rules
  *   finding-rows.c    how a finding becomes a row
  *   cpu-rules.c       processes, functions, the kernel
+ *   frame-rules.c     slow frames of toolkits
  *   wait-rules.c      what was waited for
  *   interpreter-rules.c  runtimes that do not name their functions
  *   quality-rules.c   truncated stacks, lost samples, missing names
@@ -63,6 +64,12 @@ const char *sysprof_findings_noun (const Findings *self);
 /* Whether the weights include waits. */
 bool sysprof_findings_weigh_waits (const Findings *self);
 
+/* The function's name, shortened. *(full)* */
+char *sysprof_findings_dup_shown_name (const Findings *self, SymbolId symbol);
+/* " (sort.c:123)", or "" if the source location is unknown. *(full)* */
+char *sysprof_findings_dup_location (const Findings *self, SymbolId symbol);
+
+void sysprof_find_frames (Findings *self);
 void sysprof_find_waits (Findings *self);
 void sysprof_find_cpu_use (Findings *self);
 void sysprof_find_kernel_use (Findings *self);
