@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Headings of rows, and the sentences that explain why there are no rows. */
+/* Headings of rows and titles of pictures. */
 
 #include "document/document.h"
 #include "text/text.h"
@@ -189,31 +189,4 @@ sysprof_dup_title (const ViewRequest *request, const Rows *rows)
   if (focus)
     g_string_append_printf (selected, ", below %s", function);
   return g_strdup_printf ("%s " EN_DASH " %s", subject, selected->str);
-}
-
-char *
-sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
-{
-  const Store *store = request->store;
-  g_autofree char *selection = sysprof_dup_selection (request);
-  g_autofree char *duration =
-      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
-  const char *noun = rows->noun ? rows->noun : rows->weight_name;
-  char samples[SYSPROF_GROUPED_SIZE];
-
-  if (rows->is_event_list ? rows->n_available == 0 : store->samples.n == 0)
-    return g_strdup_printf (
-        "This capture has no %s.%s", noun,
-        g_str_equal (noun, "waits") ? " Record off-CPU data with sysprof-cli --off-cpu." : "");
-  if (request->search != NULL && *request->search != '\0')
-    return g_strdup_printf ("No row contains '%s'. Use fewer or shorter words.",
-                            request->search);
-  if (rows->total > 0 || selection == NULL)
-    return g_strdup ("No rows.");
-  return g_strdup_printf (
-      "None of the %s %s in %s matches %s. "
-      "The views 'processes', 'threads' and 'functions' list names to select.",
-      sysprof_format_grouped (rows->is_event_list ? rows->n_available : store->samples.n,
-                              samples),
-      noun, duration, selection);
 }

@@ -115,8 +115,9 @@ typedef struct
   uint32_t capacity;
   /* [n_rows] 1 + index of the parent row, 0 = top level. Parents stand before their children. NULL = flat table. */
   uint32_t *parent;
-  uint32_t n_hidden; /* rows that --limit, --min or --depth removed */
-  uint64_t total;    /* 100 % */
+  const char *recorded_by; /* which option records such events; a sentence, or NULL */
+  uint32_t n_hidden;       /* rows that --limit, --min or --depth removed */
+  uint64_t total;          /* 100 % */
   /* Part of `total` that belongs to rows that the view did not create because of --min. */
   uint64_t total_left_out;
   bool is_event_list; /* rows of marks, messages and the like, not of samples */

@@ -49,12 +49,17 @@ sysprof_request_end (const ViewRequest *request)
 static bool
 fill (const View *view, const ViewRequest *request, Rows *rows, GError **error)
 {
+  const View *source;
+
   if (!view->fill (request, rows, error))
     return false;
   if (request->search != NULL && !view->searches)
     sysprof_rows_search (rows, request->search);
   if (!rows->is_event_list)
     sysprof_rows_name_weight (rows, request->store, request->filter);
+  /* With --weight, events of another view are summed. */
+  source = rows->noun ? sysprof_view_find (rows->noun) : NULL;
+  rows->recorded_by = source ? source->recorded_by : view->recorded_by;
   if (request->sort && !sysprof_rows_sort (rows, request->sort, error))
     return false;
   /* A drawing computes its widths from all rows, and shows light ones as well. */

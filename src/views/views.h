@@ -98,6 +98,11 @@ typedef enum
       OPTIONS_FUNCTION_TABLE | OPTIONS_STACKS | OPTIONS_FOCUS | OPTIONS_TREE | OPTIONS_MERGE,
 } ViewOptions;
 
+#define RECORDED_AS_SAMPLES "sysprof-cli takes samples unless --no-perf is given."
+#define RECORDED_AS_ALLOCATIONS                                                     \
+  "This version cannot record them; it shows those of captures that were recorded " \
+  "with --memprof by another version."
+
 /* What formats draw in place of a table, if they can. */
 typedef enum
 {
@@ -117,6 +122,7 @@ typedef struct View
   const ViewSwitch *switches; /* NULL, or ended by a zero row */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   ViewLayout layout;
+  const char *recorded_by;  /* what records its data; a sentence to show if there is none */
   unsigned options;         /* ViewOptions: the options that change what it shows */
   bool begins_with_command; /* it shows the recorded command by default, not the machine */
   /* Default of --min for text, if the user did not limit the rows. */

@@ -1286,6 +1286,38 @@ class Usage(Base):
                 self.assertIn(f"None of the {len(self.profile.samples)} samples", text)
                 self.assertIn(f'matches {option} {value}', text)
         self.assertIn('No rows.', run('callers', '--focus', '_start', self.capture).stdout.decode())
+        text = run('callers', '--focus', 'alpha', '--process', 'kworker*', self.capture).stdout.decode()
+        self.assertIn('None in the selection (--process kworker*).', text)
+        path = self.folder / 'marks.syscap'
+        made.usual().mark('Compositor', 'Paint', 10**6, 2 * 10**6).write(path)
+        for option, value, advice in (('--cpu', '9', 'The samples are of CPU'), ('--time', '900..', 'The recording is '),
+                                      ('--mark', 'a/b', 'The marks are: Compositor/Paint.'), ('--thread', '12345', "'threads'"),
+                                      ('--process', 'nope', "'processes'"), ('--symbol', 'nope', "'functions'")):
+            text = run('functions', option, value, path).stdout.decode()
+            self.assertIn(advice, text.split('matches')[1])
+        cpus = {row['cpu'] for row in as_json('cpus', path)['rows'] if row['total']}
+        listed = run('functions', '--cpu', '99', path).stdout.decode().split('The samples are of CPU ')[1].strip().rstrip('.')
+        ends = [part.split('-') for part in listed.split(', ')]
+        self.assertEqual({cpu for part in ends for cpu in range(int(part[0]), int(part[-1]) + 1)}, cpus)
+
+    def test_a_view_without_data_names_the_option_that_records_it(self):
+        path = self.folder / 'nothing.syscap'
+        made.Capture(time=made.BEGIN).save(path)
+        for view, words in (('waits', '--off-cpu'), ('marks', '--scheduler'), ('logs', '--kernel-log'), ('dbus', '--session-bus'),
+                            ('counters', '--no-cpu'), ('allocations', '--memprof'), ('leaks', '--memprof'), ('functions', '--no-perf'),
+                            ('flame', '--no-perf'), ('heat', '--no-perf')):
+            text = run(view, path).stdout.decode()
+            self.assertIn('This capture has no ', text)
+            self.assertIn(words, text)
+        self.assertIn('--memprof', run('functions', '--weight', 'bytes', path).stdout.decode())
+
+    def test_seconds_need_no_unit(self):
+        for short, long in (('0.1..0.2', '100ms..200ms'), ('..1', '..1s'), ('0..', '0s..'), ('0.25..', '250ms..')):
+            rows = [as_json('functions', '--time', time, self.capture)['rows'] for time in (short, long)]
+            self.assertEqual(*rows)
+        for time in ('5..3', '2s..1', '500..700ms'):
+            self.refuse(2, 'the end is before the begin', '--time', time, self.capture)
+        self.refuse(2, 'in seconds or with a unit', '--time', '1x..2', self.capture)
 
     def test_headings_name_the_function(self):
         heading = run('callers', '--focus', 'do_sysc', self.capture).stdout.decode().splitlines()[0]

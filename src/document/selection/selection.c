@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What part of a capture an answer is about, and its shape: the options that all programs spell the same way. */
+/* What part of a capture an answer is about, and its shape: the options that all programs
+ * spell the same way. */
 
 #include "document/selection/parts.h"
 
@@ -15,7 +16,7 @@
 
 /* clang-format off */
 const SelectionOption sysprof_selection_options[] = {
-  LIST ("time", times, true, "Select what happened in this time, like 2s..2.5s or 500ms..",
+  LIST ("time", times, true, "Select what happened in this time, like 2..2.5 (s) or 500ms..",
         "A..B"),
   SWITCH ("command", command, true, "Select the recorded command and its descendants"),
   SWITCH ("all", all, false, "Show the whole machine, not the recorded command alone"),

@@ -11,18 +11,18 @@ static const struct
   const char *name;
   int64_t nsec;
 } units[] = {
-  { "ns", 1 },
+  { "s", 1000 * 1000 * 1000 }, /* first, because it is the default */
   { "us", 1000 },
   { "μs", 1000 },
   { "ms", 1000 * 1000 },
-  { "s", 1000 * 1000 * 1000 },
+  { "ns", 1 },
 };
 
 static bool
 take_unit (Text text, int64_t *nsec)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
-    if (sysprof_text_equal (text, units[i].name))
+    if (sysprof_text_size (text) == 0 || sysprof_text_equal (text, units[i].name))
       {
         *nsec = units[i].nsec;
         return true;
@@ -50,19 +50,13 @@ take_decimals (Text *text)
   return billionths;
 }
 
-/* "1.5ms". Only 0 needs no unit. */
+/* "1.5ms"; without a unit, seconds. */
 static bool
 parse_offset (Text text, int64_t *offset)
 {
   uint64_t whole;
   int64_t billionths = 0;
   int64_t unit;
-
-  if (sysprof_text_equal (text, "0"))
-    {
-      *offset = 0;
-      return true;
-    }
 
   if (!sysprof_text_u64 (&text, &whole))
     return false;
@@ -180,15 +174,15 @@ sysprof_selection_parse_times (char **times, const Store *store, GArray *ranges,
         {
           g_set_error (
               error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-              "--time %s: give two offsets from the start of the recording in ns, us, ms "
-              "or s, like 2s..2.5s; either may be left out, like 500ms..",
+              "--time %s: give two offsets from the start of the recording in seconds or with "
+              "a unit (ns, us, ms, s), like 2..2.5; either may be left out, like 500ms..",
               times[i]);
           return FALSE;
         }
       if (range.end < range.begin)
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                       "--time %s: give the earlier offset first; this ends before it begins",
+                       "--time %s: the end is before the begin; give the earlier offset first",
                        times[i]);
           return FALSE;
         }

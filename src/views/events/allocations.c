@@ -28,6 +28,7 @@ const View sysprof_allocations_view = {
   .title = "Allocations",
   .summary = "functions by bytes allocated; --live: not freed until the end",
   .switches = switches,
+  .recorded_by = RECORDED_AS_ALLOCATIONS,
   .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_allocations,
 };

@@ -273,6 +273,8 @@ const View sysprof_counters_view = {
   .name = "counters",
   .title = "Counters",
   .summary = "first, last, min, max, mean, growth and a small graph of each",
+  .recorded_by = "sysprof-cli records counters unless --no-cpu, --no-memory and similar "
+                 "options are given.",
   .options = OPTIONS_EVENTS,
   .fill = fill_counters,
 };

@@ -309,6 +309,8 @@ const View sysprof_dbus_view = {
   .title = "D-Bus messages",
   .summary = "calls with their replies, and signals; --by-member: statistics",
   .switches = switches,
+  .recorded_by = "Record messages with sysprof-cli --session-bus, --system-bus or "
+                 "--monitor-bus ADDRESS.",
   .options = OPTIONS_EVENTS,
   .fill = fill_dbus,
 };

@@ -101,6 +101,7 @@ const View sysprof_heat_view = {
   .name = "heat",
   .title = "Activity",
   .summary = "activity over time, in fractions of a second; svg: heat map",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES,
   .fill = fill_heat,
   .layout = LAYOUT_HEAT_MAP,

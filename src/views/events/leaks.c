@@ -17,6 +17,7 @@ const View sysprof_leaks_view = {
   .name = "leaks",
   .title = "Leaks",
   .summary = "functions by bytes that were never freed",
+  .recorded_by = RECORDED_AS_ALLOCATIONS,
   .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_leaks,
 };

@@ -75,6 +75,8 @@ const View sysprof_logs_view = {
   .name = "logs",
   .title = "Logs",
   .summary = "log messages of programs and the system",
+  .recorded_by = "sysprof-cli records the journal unless --no-system-log is given, and with "
+                 "--kernel-log messages of the kernel.",
   .options = OPTIONS_EVENTS,
   .fill = fill_logs,
 };

@@ -187,6 +187,8 @@ const View sysprof_marks_view = {
   .title = "Marks",
   .summary = "time spans marked by programs; --by-name: statistics of each name",
   .switches = switches,
+  .recorded_by = "sysprof-cli records those of the command after --, and with --scheduler "
+                 "those of CPUs; 'sysprof-cli mark' writes marks of scripts.",
   .options = OPTIONS_EVENTS,
   .fill = fill_marks,
 };

@@ -19,6 +19,7 @@ const View sysprof_temporaries_view = {
   .name = "temporaries",
   .title = "Temporary allocations",
   .summary = "functions by bytes that were freed immediately",
+  .recorded_by = RECORDED_AS_ALLOCATIONS,
   .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_temporaries,
 };

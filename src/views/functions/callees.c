@@ -26,6 +26,7 @@ const View sysprof_callees_view = {
   .name = "callees",
   .title = "Callees",
   .summary = "what the --focus function calls",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_FUNCTION_TABLE | OPTIONS_FOCUS,
   .fill = fill_callees,
 };

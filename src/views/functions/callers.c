@@ -26,6 +26,7 @@ const View sysprof_callers_view = {
   .name = "callers",
   .title = "Callers",
   .summary = "what calls the --focus function",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_FUNCTION_TABLE | OPTIONS_FOCUS,
   .fill = fill_callers,
 };

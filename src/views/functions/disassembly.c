@@ -289,6 +289,7 @@ const View sysprof_disassembly_view = {
   .name = "disassembly",
   .title = "Disassembly",
   .summary = "instructions of the --focus function",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FOCUS,
   .fill = fill_disassembly,
   .is_listing = true,

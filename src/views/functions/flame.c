@@ -157,6 +157,7 @@ const View sysprof_flame_view = {
   .title = "Flame graph",
   .summary = "flame graph in the terminal; html: interactive page; svg: picture",
   .begins_with_command = true,
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_CALL_TREE | OPTIONS_FLAME,
   .fill = fill_flame,
   .layout = LAYOUT_FLAME,

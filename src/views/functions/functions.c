@@ -23,6 +23,7 @@ const View sysprof_functions_view = {
   .name = "functions",
   .title = "Functions",
   .summary = "every function once: self, total",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_FUNCTION_TABLE,
   .fill = fill_functions,
 };

@@ -160,6 +160,7 @@ const View sysprof_samples_view = {
   .name = "samples",
   .title = "Samples",
   .summary = "single samples with stacks",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_FUNCTIONS | OPTIONS_STACKS,
   .fill = fill_samples,
 };

@@ -294,6 +294,7 @@ const View sysprof_source_view = {
   .name = "source",
   .title = "Source",
   .summary = "source lines of the --focus function",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FOCUS,
   .fill = fill_source,
   .is_listing = true,

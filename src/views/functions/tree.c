@@ -92,6 +92,7 @@ const View sysprof_tree_view = {
   .name = "tree",
   .title = "Call tree",
   .summary = "call tree from the roots or from --focus; --bottom-up: reversed",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_CALL_TREE,
   .fill = fill_tree,
   .text_min_percent = 0.5,

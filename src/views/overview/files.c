@@ -43,6 +43,7 @@ const View sysprof_files_view = {
   .name = "files",
   .title = "Files",
   .summary = "files in the capture; --extract NAME writes one",
+  .recorded_by = "sysprof-cli embeds files of the system into each capture.",
   .options = OPTIONS_SORT | OPTIONS_EXTRACT,
   .fill = fill_files,
 };

@@ -44,6 +44,7 @@ const View sysprof_metadata_view = {
   .name = "metadata",
   .title = "Metadata",
   .summary = "what the recorder wrote about the machine and the recording",
+  .recorded_by = "sysprof-cli writes metadata into each capture.",
   .options = OPTIONS_SORT,
   .fill = fill_metadata,
 };

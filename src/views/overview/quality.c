@@ -467,6 +467,7 @@ const View sysprof_quality_view = {
   .name = "quality",
   .title = "Quality of stacks",
   .summary = "truncated and unnamed stacks by binary, with remedies",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES,
   .fill = fill_quality,
 };

@@ -129,6 +129,7 @@ const View sysprof_cgroups_view = {
   .name = "cgroups",
   .title = "Control groups",
   .summary = "shares and processes of the control groups",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES,
   .fill = fill_cgroups,
 };

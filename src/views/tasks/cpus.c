@@ -150,6 +150,7 @@ const View sysprof_cpus_view = {
   .name = "cpus",
   .title = "CPUs",
   .summary = "shares, cores, models and load of CPUs",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES,
   .fill = fill_cpus,
 };

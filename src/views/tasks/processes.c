@@ -276,6 +276,7 @@ const View sysprof_processes_view = {
   .title = "Processes",
   .summary = "shares, lifetimes, commands; --details: threads, maps, mounts",
   .switches = switches,
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_MERGE,
   .fill = fill_processes,
 };

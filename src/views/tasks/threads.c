@@ -139,6 +139,7 @@ const View sysprof_threads_view = {
   .name = "threads",
   .title = "Threads",
   .summary = "shares by thread",
+  .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES,
   .fill = fill_threads,
 };
