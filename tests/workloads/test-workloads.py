@@ -67,8 +67,8 @@ WORKLOADS = {
         screen=["fsync ← append_record"]),
     "pipeline": dict(
         options=["--off-cpu"], command=[source("compress-numbers.sh")],
-        findings=[dict(kind="cpu", process="gzip.*", share=0.5)],
-        screen=["gzip"]),
+        findings=[dict(kind="child", process="gzip/.*", share=0.5)],
+        screen=["depended on gzip"]),
     "loop_in_python": dict(
         command=["python3", source("find-duplicates.py")],
         findings=[dict(kind="interpreter", process="python3.*", share=0.9, remedy=".*--runtime-names.*")],

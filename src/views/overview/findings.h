@@ -9,6 +9,7 @@
  *   cpu-rules.c       processes, functions, the kernel
  *   frame-rules.c     slow frames of toolkits
  *   wait-rules.c      what was waited for
+ *   path-rules.c      the process on which a command depended
  *   interpreter-rules.c  runtimes that do not name their functions
  *   quality-rules.c   truncated stacks, lost samples, missing names
  *   event-rules.c     marks, logs, messages, memory, busy seconds */
@@ -71,6 +72,7 @@ char *sysprof_findings_dup_location (const Findings *self, SymbolId symbol);
 
 void sysprof_find_frames (Findings *self);
 void sysprof_find_waits (Findings *self);
+void sysprof_find_critical_path (Findings *self);
 void sysprof_find_cpu_use (Findings *self);
 void sysprof_find_kernel_use (Findings *self);
 void sysprof_find_interpreters (Findings *self);
