@@ -27,6 +27,7 @@ struct Privilege
   int helper;             /* the socket; -1 = none, use our own privileges */
   pthread_mutex_t asking; /* held from a request to its reply */
   int tracefs_fd; /* the root of tracefs; used by the pump thread only; -1 = not opened yet */
+  bool has_described_perf; /* same */
 };
 
 Privilege *
@@ -452,6 +453,10 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
   g_autofree char *paranoid = NULL;
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
 
+  if (self->has_described_perf)
+    return g_strdup ("permission is missing, as described above.");
+  self->has_described_perf = true;
+
   if (!g_file_get_contents ("/proc/sys/kernel/perf_event_paranoid", &paranoid, NULL, NULL))
     return g_strdup (
         "this kernel has no perf events (kernel.perf_event_paranoid does not exist): it was "
@@ -475,10 +480,11 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
 
   return g_strdup_printf (
       "kernel.perf_event_paranoid is %s, and this process does not have CAP_PERFMON. To "
-      "sample the whole system, run it as root; or allow it for this program with 'sudo "
-      "setcap "
+      "sample the whole system,\n"
+      "  run it as root,\n"
+      "  or allow it for this program: sudo setcap "
       "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep "
-      "%s'; or for all users, until the next boot, with 'sudo sysctl "
-      "kernel.perf_event_paranoid=-1'.",
+      "%s\n"
+      "  or for all users, until the next boot: sudo sysctl kernel.perf_event_paranoid=-1",
       paranoid, program != NULL ? program : "PROGRAM");
 }

@@ -99,8 +99,9 @@ int sysprof_privilege_open_switch_format (Privilege *self);
  * use. */
 int sysprof_privilege_open_cgroup (Privilege *self, const char *path);
 
-/* Which privilege is missing for sampling the whole system and how to grant it, in complete
- * sentences. *(full)* */
+/* Which privilege is missing for sampling the whole system, in a complete sentence, and how to
+ * grant it, one way per line. Later calls refer to the first, so call it to report the text.
+ * *(full)* */
 char *sysprof_privilege_describe_missing_perf (Privilege *self);
 
 /* Why a recorder that runs as root cannot parse files of other users, and how to change that,

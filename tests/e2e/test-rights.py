@@ -74,10 +74,13 @@ class Rights(Case):
         done = run(*as_nobody, cli, "-d", "0.5", self.path("x.syscap"))
         self.assert_named(done)
         self.assert_rest_recorded("x.syscap")
+        # Once, with one line per way.
+        for pattern in (" CAP_PERFMON\\.", "^  run it as root,$", "^  or .*: sudo setcap ", "^  or .*: sudo sysctl "):
+            self.assertEqual(len(re.findall("(?m)" + pattern, done.stderr.decode())), 1, done.stderr)
 
     def commands_that_grant(self, done):
         """The commands of the message, as words, without sudo; a person would paste them."""
-        return [command.split()[1:] for command in re.findall(r"'(sudo [^']+)'", done.stderr.decode())]
+        return [command.split()[1:] for command in re.findall(r"(?m)^  .*: (sudo .+)$", done.stderr.decode())]
 
     def assert_whole_system(self, done, path):
         self.assertEqual(done.returncode, 0, done.stderr)

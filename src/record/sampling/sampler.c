@@ -85,7 +85,9 @@ start_session (SysprofSampler *self, RecordingContext *context, PerfSession *ses
 
   log->is_tracked = true;
   sysprof_event_feed_start (&self->feed, context, session, LOST_SAMPLES);
-  if (sysprof_perf_session_get_n_refused (session) > 0)
+  /* is_narrowed: it has been reported that only threads of this user are sampled */
+  if (sysprof_perf_session_get_n_refused (session) > 0 &&
+      (!self->is_narrowed || self->options.n_pids + self->options.n_tids > 0))
     {
       g_autofree char *missing = sysprof_privilege_describe_missing_perf (context->privilege);
 
