@@ -570,8 +570,7 @@ sysprof_cli_record_there (const CliOptions *options)
 
   sysprof_cli_terminal_status (&self.terminal, &self.status, true);
   if (is_whole)
-    sysprof_cli_terminal_summary (&self.terminal, &self.status,
-                                  self.output.path != NULL ? options->output : NULL);
+    sysprof_cli_terminal_summary (&self.terminal, &self.status, options->output);
   if (self.error == NULL && !show_results (&self, &error))
     {
       is_whole = false;

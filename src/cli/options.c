@@ -221,7 +221,11 @@ parse_words (CliOptions *o,
     { "Sampling", sampling }, { "Counters and other data", o->instruments.entries },
     { "Output", display },    { NULL, NULL },
   };
-  const Completion completion = { "sysprof-cli", sections, NULL, values };
+  static const CompletionWord first_words[] = {
+    { "mark", "Write a mark into the recording that this runs in" },
+    { NULL },
+  };
+  const Completion completion = { "sysprof-cli", sections, first_words, values };
   g_autoptr (GError) local = NULL;
   g_auto (GStrv) rest = sysprof_usage_parse ("sysprof-cli", sections, sysprof_cli_option_advice,
                                              words, NULL, &local);

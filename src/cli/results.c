@@ -37,6 +37,7 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
     {
       request->terminal_width = size.ws_col;
       request->use_color = sysprof_wants_color ();
+      request->terminal_colors = (uint8_t) sysprof_terminal_colors ();
     }
   if (render_view ("summary", RENDER_TEXT, request, fd, error))
     return TRUE;

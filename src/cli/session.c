@@ -570,8 +570,7 @@ sysprof_cli_record (const CliOptions *options)
   sysprof_cli_terminal_status (&self.terminal, &status, true);
   /* After a truncated recording the error has reported what is kept. */
   if (is_whole)
-    sysprof_cli_terminal_summary (&self.terminal, &status,
-                                  self.output.path != NULL ? options->output : NULL);
+    sysprof_cli_terminal_summary (&self.terminal, &status, options->output);
   if (!show_results (&self, &error))
     {
       is_whole = false;

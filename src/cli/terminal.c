@@ -275,7 +275,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
   g_autofree char *records = dup_lost_records (status);
   g_autofree char *throttled =
       g_strdup_printf (", %" G_GUINT64_FORMAT " throttled by the kernel", status->n_throttled);
-  g_autofree char *place = g_strdup ("");
+  g_autofree char *place = NULL;
   g_autofree char *share = g_strdup ("");
 
   if (self->form == STATUS_JSON)
@@ -292,11 +292,12 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
   if (records != NULL)
     sysprof_cli_terminal_print (
         self, "%s: stacks, names and marks of some processes may be incomplete.", records);
-  if (name != NULL)
-    {
-      g_free (place);
-      place = g_strdup_printf (" in '%s'", name);
-    }
+  if (name == NULL)
+    place = g_strdup ("not kept");
+  else if (g_str_equal (name, "-"))
+    place = g_strdup (size);
+  else
+    place = g_strdup_printf ("%s in '%s'", size, name);
   /* Start and end cost the same however short a recording is, so a percentage would mislead. */
   if (status->duration >= (int64_t) NSEC_PER_SEC)
     {
@@ -304,12 +305,12 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
       share = g_strdup_printf (", %.1f %% of one CPU",
                                percent_of_cpu (status->cpu_nsec, status->duration));
     }
-  sysprof_cli_terminal_note (
-      self,
-      "Recorded %.1f s: %" G_GUINT64_FORMAT
-      " samples, %s%s%s%s, %s%s. The recorder used %.2f s of CPU time%s.",
-      (double) status->duration / NSEC_PER_SEC, status->n_samples,
-      status->n_lost_samples > 0 ? lost : "none lost", records != NULL ? ", " : "",
-      records != NULL ? records : "", throttled, size, place,
-      (double) status->cpu_nsec / NSEC_PER_SEC, share);
+  sysprof_cli_terminal_note (self,
+                             "Recorded %.1f s: %" G_GUINT64_FORMAT
+                             " sample%s, %s%s%s%s, %s. The recorder used %.2f s of CPU time%s.",
+                             (double) status->duration / NSEC_PER_SEC, status->n_samples,
+                             status->n_samples == 1 ? "" : "s",
+                             status->n_lost_samples > 0 ? lost : "none lost",
+                             records != NULL ? ", " : "", records != NULL ? records : "",
+                             throttled, place, (double) status->cpu_nsec / NSEC_PER_SEC, share);
 }

@@ -41,6 +41,7 @@ void sysprof_cli_terminal_status (Terminal *self, const RecordingStatus *status,
 char *sysprof_cli_terminal_dup_line (const Terminal *self,
                                      const RecordingStatus *status,
                                      size_t room);
-/* Prints the summary of the recording in one sentence. `name` may be NULL: standard output. */
+/* Prints the summary of the recording in one sentence. `name` is "-" for standard output, NULL
+ * if the recording is not kept. */
 void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name);

@@ -177,6 +177,8 @@ add_tables (Top *self, Size size, GString *text, GError **error)
   g_autoptr (SysprofDocument) document = load_window (self, error);
   ViewRequest request = { .path = "the last seconds",
                           .use_color = self->is_screen && sysprof_wants_color (),
+                          .terminal_colors = (uint8_t) sysprof_terminal_colors (),
+                          .is_ascii = !g_get_charset (NULL),
                           .terminal_width = size.columns };
   uint32_t room = size.rows - MIN (size.rows, 2 + 1 + 2 * TABLE_LINES);
 

@@ -298,21 +298,22 @@ choose_output_to_open (ReportOptions *options, GError **error)
   return true;
 }
 
+/* Prints the path, too, because xdg-open does not report that there is no browser. */
 static bool
 show_in_browser (const char *path, GError **error)
 {
   const char *arguments[] = { "xdg-open", path, NULL };
   g_autoptr (GError) local = NULL;
 
+  g_printerr ("The report is in %s\n", path);
   if (g_spawn_async (NULL, (char **) arguments, NULL,
                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
                          G_SPAWN_STDERR_TO_DEV_NULL,
                      NULL, NULL, NULL, &local))
     return true;
-  g_set_error (
-      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "'%s' is written, but xdg-open cannot show it: %s. Open the file in a browser yourself.",
-      path, local->message);
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+               "xdg-open cannot show the report: %s. Open the file in a browser yourself.",
+               local->message);
   return false;
 }
 

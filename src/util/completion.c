@@ -179,7 +179,7 @@ append_zsh (const Completion *self, GString *script)
           append_quoted (script, word->description, ":\\", "'\\''");
           g_string_append (script, "'\n");
         }
-      g_string_append (script, "  )\n  _describe view words\n  _files\n}\n");
+      g_string_append (script, "  )\n  _describe word words\n  _files\n}\n");
     }
   g_string_append (script, "_arguments -s -S \\\n");
   for_each_option (self, append_zsh_option, script);

@@ -24,13 +24,13 @@ ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 class Terminal:
     """A terminal of a user."""
 
-    def __init__(self, *words, **more):
+    def __init__(self, *words, **variables):
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         self.before = termios.tcgetattr(theirs)
         self.theirs = theirs
         self.process = subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs,
-                                        env=dict(os.environ, TERM="xterm"), preexec_fn=self.take, **more)
+                                        env={**os.environ, "TERM": "xterm", **variables}, preexec_fn=self.take)
         self.seen = b""
 
     def take(self):
@@ -86,10 +86,12 @@ class Top(Case):
         samples = [int(re.search(r"([\d,]+) samples? in", block).group(1).replace(",", "")) for block in blocks]
         self.assertLess(max(samples), os.cpu_count() * 1000 * 7, samples)
         self.assertEqual(text.count("Counters of "), len(blocks))
+        self.assertRegex(done.stderr.decode(), r"Recorded .* samples, .*, not kept\. The recorder")
+        self.assertNotRegex(done.stderr.decode(), r"\d [kM]B")
         self.assertEqual(os.listdir("."), [])
 
-    def terminal(self, *words):
-        terminal = Terminal(*words)
+    def terminal(self, *words, **more):
+        terminal = Terminal(*words, **more)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -108,6 +110,15 @@ class Top(Case):
         for screen in seen.split(b"\x1b[H")[1:]:
             self.assertLess(screen.split(b"\x1b[J")[0].count(b"\n"), 30)
         self.assertEqual(os.listdir("."), [])
+
+    def test_terminal_without_utf8(self):
+        terminal = self.terminal(CLI, "--top", LC_ALL="C", TERM="vt100")
+        terminal.read_until(ENTER, b"heavy_work")
+        os.write(terminal.ours, b"q")
+        seen, status = terminal.end()
+        self.assertEqual(status, 0, seen[-2000:])
+        self.assertTrue(seen.isascii(), seen)
+        self.assertNotRegex(seen, rb"\x1b\[[34]8;")  # 256 or 24-bit colors
 
     def test_recording_that_is_kept(self):
         terminal = self.terminal(CLI, "--top", "x.syscap")

@@ -128,6 +128,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.assertEqual(ask('--process', ''), set())
         self.assertIn('bash', self.ask_bash('sysprof-cli', '-f', 'x', '--', 'ba'))
         self.assertEqual(self.ask_bash('sysprof-cli', '--unwind', 't'), {'tables'})
+        self.assertEqual(self.ask_bash('sysprof-cli', 'ma'), {'mark'})
+        self.assertEqual(self.ask_bash('sysprof-cli', '-f', 'ma'), set())
 
     def test_zsh(self):
         if not shutil.which('zsh'):
@@ -153,6 +155,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
             self.assertEqual(ask(program, program + ' --'), options(program))
         self.assertEqual(ask('sysprof-report', 'sysprof-report fun'), {'functions'})
         self.assertEqual(ask('sysprof-report', 'sysprof-report --format j'), {'json'})
+        self.assertEqual(ask('sysprof-cli', 'sysprof-cli mar'), {'mark'})
 
     def test_other_shell(self):
         done = subprocess.run([PROGRAMS['sysprof-report'], '--completion', 'csh'], capture_output=True, text=True)

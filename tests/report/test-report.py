@@ -1399,6 +1399,17 @@ class Usage(Base):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stderr), (0, b''))
 
+    def test_open_prints_the_path_whatever_the_browser_does(self):
+        opener = self.folder / 'xdg-open'
+        opener.write_text('#!/bin/sh\nexit 3\n')
+        opener.chmod(0o755)
+        environment = {**os.environ, 'PATH': f'{self.folder}:{os.environ["PATH"]}', 'TMPDIR': str(self.folder)}
+        for words in (), ('-o', self.folder / 'opened.html'):
+            done = subprocess.run([REPORT, 'flame', '--open', *words, self.capture], capture_output=True, text=True, env=environment)
+            self.assertEqual((done.returncode, done.stdout), (0, ''))
+            path = re.fullmatch(r'The report is in (\S+\.html)\n', done.stderr).group(1)
+            self.assertIn('<html', pathlib.Path(path).read_text())
+
     def test_extract(self):
         self.assertEqual(run('--extract', '/etc/os-release', self.capture).stdout, b'PRETTY_NAME="Some OS"\n')
         self.assertIn(b' T vfs_read\n', run('files', '--extract', '/proc/kallsyms', self.capture).stdout)
