@@ -130,6 +130,8 @@ typedef struct ElfSymbols ElfSymbols;
  * are merged and sorted, with one name per address: global before weak before local, then the
  * shorter, then the first. ELF_ABSENT if there are none. */
 ElfStatus sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols);
+/* The same for the symbols of data. */
+ElfStatus sysprof_elf_symbols_load_data (ElfImage *image, ElfSymbols **symbols);
 void sysprof_elf_symbols_free (ElfSymbols *symbols);
 size_t sysprof_elf_symbols_count (const ElfSymbols *symbols);
 /* Symbol number `i` by start. Its end is that in the file, which may equal its start. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Function symbols, sorted, one name per address.
+/* Symbols of functions, or of data: sorted, one name per address.
  *
  * Each table is read completely and decoded into entries of fixed size. These are sorted by
  * address with a radix sort (150,000 entries in a few ms), and then one name is kept for each
@@ -45,6 +45,7 @@ struct ElfSymbols
   size_t n;
   char *strings[N_TABLES]; /* [strings_size], terminated with NUL */
   uint64_t strings_size[N_TABLES];
+  bool of_data;
   bool is_full;
   bool is_over_limit;
 };
@@ -95,9 +96,18 @@ rank_of_symbol (const FileSymbol *symbol)
   return symbol->type == STT_NOTYPE ? (uint8_t) (rank + RANK_NO_TYPE) : rank;
 }
 
-/* FALSE if it is not a function. */
+static bool
+is_wanted (const FileSymbol *symbol, bool of_data)
+{
+  return of_data ? symbol->type == STT_OBJECT
+                 : symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
+                       symbol->type == STT_NOTYPE;
+}
+
+/* FALSE if it is no function, or no data. */
 static bool
 convert_symbol (const ElfImage *image,
+                bool of_data,
                 const FileSymbol *symbol,
                 uint64_t strings_size,
                 RawSymbol *raw)
@@ -106,7 +116,7 @@ convert_symbol (const ElfImage *image,
   uint64_t room = UINT64_MAX;
   uint64_t start = symbol->value;
 
-  if (symbol->type != STT_FUNC && symbol->type != STT_GNU_IFUNC && symbol->type != STT_NOTYPE)
+  if (!is_wanted (symbol, of_data))
     return false;
   if (symbol->section == SHN_UNDEF || symbol->name == 0 || symbol->name >= strings_size)
     return false;
@@ -116,7 +126,7 @@ convert_symbol (const ElfImage *image,
   /* A label without a type is code only if its section is; others mark ends and tables. */
   if (symbol->type == STT_NOTYPE && (section == NULL || !(section->flags & SHF_EXECINSTR)))
     return false;
-  if (image->machine == EM_ARM)
+  if (image->machine == EM_ARM && !of_data)
     start &= ~UINT64_C (1); /* bit 0 means Thumb */
 
   if (section != NULL && image->type == ET_REL)
@@ -233,10 +243,14 @@ sysprof_elf_image_find_label (ElfImage *image, const char *name, uint64_t *addre
 }
 
 static ElfStatus
-read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, unsigned table)
+read_table (ElfSymbols *self,
+            RawSymbols *raws,
+            ElfImage *image,
+            uint32_t section,
+            unsigned table)
 {
   FileTable file;
-  ElfStatus status = load_table (&file, image, type);
+  ElfStatus status = load_table (&file, image, section);
 
   if (status != ELF_OK)
     return status;
@@ -248,7 +262,7 @@ read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, 
       FileSymbol symbol = decode_symbol (image, file.bytes + i * file.entry_size);
       RawSymbol raw;
 
-      if (!convert_symbol (image, &symbol, self->strings_size[table], &raw))
+      if (!convert_symbol (image, self->of_data, &symbol, self->strings_size[table], &raw))
         continue;
       raw.table = (uint8_t) table;
       if (!append_symbol (raws, &raw))
@@ -418,8 +432,8 @@ fold (ElfSymbols *self, const RawSymbols *raws)
   return true;
 }
 
-ElfStatus
-sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
+static ElfStatus
+load (ElfImage *image, bool of_data, ElfSymbols **symbols)
 {
   ElfSymbols *self = calloc (1, sizeof *self);
   RawSymbols raws = { 0 };
@@ -429,6 +443,7 @@ sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
   if (self == NULL)
     return ELF_NO_MEMORY;
 
+  self->of_data = of_data;
   status[0] = read_table (self, &raws, image, SHT_SYMTAB, 0);
   status[1] = read_table (self, &raws, image, SHT_DYNSYM, 1);
   /* A complete .symtab contains all symbols. */
@@ -454,6 +469,18 @@ sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
     }
   *symbols = self;
   return ELF_OK;
+}
+
+ElfStatus
+sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
+{
+  return load (image, false, symbols);
+}
+
+ElfStatus
+sysprof_elf_symbols_load_data (ElfImage *image, ElfSymbols **symbols)
+{
+  return load (image, true, symbols);
 }
 
 void

@@ -46,7 +46,8 @@ sysprof_elf_row_size (ElfKind kind)
 {
   static const size_t sizes[] = { [ELF_SYMBOLS] = sizeof (ElfAnswer),
                                   [ELF_LINES] = sizeof (ElfLineRow),
-                                  [ELF_CODE] = sizeof (ElfInstruction) };
+                                  [ELF_CODE] = sizeof (ElfInstruction),
+                                  [ELF_DATA] = sizeof (ElfAnswer) };
 
   return sizes[kind];
 }

@@ -69,8 +69,9 @@ clear_debug (ElfWorker *self)
   clear_splits (self);
   self->has_other_package = false;
   sysprof_elf_symbols_free (self->debug_symbols);
+  sysprof_elf_symbols_free (self->data);
   sysprof_elf_image_free (self->debug_image);
-  self->debug_symbols = NULL;
+  self->debug_symbols = self->data = NULL;
   self->debug_image = NULL;
   close_fd (&self->debug_fd);
 }
@@ -442,6 +443,40 @@ sysprof_elf_worker_find_address (const ElfWorker *self,
   return ELF_OK;
 }
 
+static bool
+find_data_address (const ElfWorker *self, uint64_t offset, uint64_t *address)
+{
+  ElfCode code[2];
+
+  if (sysprof_elf_image_code (self->image, code, 2) != 1)
+    return false;
+  *address = offset - code->offset + code->start;
+  return true;
+}
+
+static ElfStatus
+resolve_data (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
+{
+  ElfStatus status = ELF_OK;
+
+  if (self->data == NULL && self->image != NULL)
+    status = sysprof_elf_symbols_load_data (
+        self->debug_image != NULL ? self->debug_image : self->image, &self->data);
+  if (status != ELF_OK)
+    return status;
+  for (size_t i = 0; i < query->n; i++)
+    {
+      ElfAnswer *answer = &answers->symbol[i];
+      ElfSymbol symbol;
+
+      if (find_data_address (self, query->offsets[i], &answer->link_address) &&
+          sysprof_elf_symbols_find (self->data, answer->link_address, &symbol) &&
+          !name_answer (answers, &symbol, i > 0 ? answer - 1 : NULL, answer))
+        return ELF_NO_MEMORY;
+    }
+  return ELF_OK;
+}
+
 static ElfStatus
 resolve_symbols (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
 {
@@ -452,6 +487,8 @@ resolve_symbols (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
   if (answers->symbol == NULL || !sysprof_elf_answers_add_text (answers, "", &empty) ||
       self->image == NULL)
     return ELF_NO_MEMORY;
+  if (query->kind == ELF_DATA)
+    return resolve_data (self, query, answers);
 
   for (size_t i = 0; i < query->n; i++)
     {

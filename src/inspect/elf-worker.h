@@ -136,6 +136,9 @@ typedef enum
    * instruction set is not supported. The caller loads the disassembler first
    * (disasm/disasm.h) */
   ELF_CODE,
+  /* symbols of data. An offset is the distance from the start of the file as if the segment of
+   * the code, of which a file has one, extended up to the data */
+  ELF_DATA,
 } ElfKind;
 
 typedef struct
@@ -158,7 +161,7 @@ typedef struct
   union
   {
     void *rows;
-    ElfAnswer *symbol;           /* [n] one per offset */
+    ElfAnswer *symbol;           /* [n] one per offset; also for ELF_DATA */
     ElfLineRow *line;            /* [n] one per offset */
     ElfInstruction *instruction; /* [n] sorted by range and offset */
   };
@@ -217,7 +220,8 @@ typedef struct
   Dwarf *dwarf; /* of these images, once lines were requested; NULL = not open */
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
-  ElfStubs *stubs; /* loaded with the symbols */
+  ElfStubs *stubs;  /* loaded with the symbols */
+  ElfSymbols *data; /* once requested: of the debug file, or of the file */
   ElfFacts facts;
   bool is_for_lines;
 } ElfWorker;

@@ -280,7 +280,8 @@ write_lists (const TextTable *table, const Cell *cells)
   const Rows *rows = table->rows;
 
   for (uint32_t i = 0; i < rows->n_columns; i++)
-    if (rows->columns[i].kind == COLUMN_TEXTS && cells[i].texts[0])
+    if (rows->columns[i].kind == COLUMN_TEXTS && !rows->columns[i].json_only &&
+        cells[i].texts[0])
       write_list (table, &rows->columns[i], cells[i].texts);
 }
 

@@ -188,6 +188,8 @@ void sysprof_builder_read_metadata (Builder *self);
 void sysprof_builder_read_logs (Builder *self);
 void sysprof_builder_read_dbus (Builder *self);
 void sysprof_builder_read_heap (Builder *self);
+/* Drops rows of Store.allocations that are frees. All their stacks go to Store.heap. */
+void sysprof_builder_drop_frees (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);

@@ -32,3 +32,31 @@ sysprof_builder_read_heap (Builder *self)
 
   heap->n = frames->n;
 }
+
+void
+sysprof_builder_drop_frees (Builder *self)
+{
+  Store *store = self->store;
+  StackEvents *events = &store->allocations;
+  uint32_t n = 0;
+
+  store->heap.stack = sysprof_large_new (events->n, sizeof *store->heap.stack);
+  if (events->n > 0)
+    memcpy (store->heap.stack, events->stack, events->n * sizeof *events->stack);
+
+  for (uint32_t i = 0; i < events->n; i++)
+    {
+      if (events->weight[i] == 0)
+        continue;
+
+      events->time[n] = events->time[i];
+      events->pid[n] = events->pid[i];
+      events->tid[n] = events->tid[i];
+      events->cpu[n] = events->cpu[i];
+      events->weight[n] = events->weight[i];
+      events->process[n] = events->process[i];
+      events->stack[n++] = events->stack[i];
+    }
+
+  events->n = n;
+}

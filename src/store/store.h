@@ -45,6 +45,7 @@ typedef enum
   /* One row for all callers without a mapping. Unwinding by frame pointers finds ever new ones
    * in programs without frame pointers: half a million in a minute of a compiler. */
   ADDRESS_UNMAPPED,
+  ADDRESS_DATA, /* a lock, in no stack. Its mapping is the executable one before it */
 } AddressKind;
 
 typedef struct
@@ -229,8 +230,7 @@ typedef struct
   int64_t time;
   int32_t pid;
   int16_t cpu;
-  /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
-  uint8_t bus;
+  uint8_t bus;       /* 1 = system, 2 = session, else another: GLib's numbers */
   bool is_too_large; /* the recorder left its bytes out */
   uint16_t size;     /* bytes; 0 = not stored */
   uint64_t offset;   /* of the message in Store.bytes */
@@ -292,8 +292,7 @@ typedef struct
 
 typedef struct
 {
-  /* [n] in the order of their first chunk; of equal names only the first is listed */
-  EmbeddedFile *row;
+  EmbeddedFile *row;       /* [n] in the order of their first chunk, each name once */
   GHashTable *row_of_name; /* StringId → row + 1 */
   uint32_t n;
   FrameNo *chunk; /* [n_chunks] */
@@ -383,6 +382,7 @@ typedef struct
   uint64_t address;
   uint32_t wait;  /* row of Waits.events */
   int32_t holder; /* thread id; 0 = unknown */
+  AddressId data; /* of kind ADDRESS_DATA */
 } WaitLock;
 
 /* When threads were off the CPU, why, and who woke them. */

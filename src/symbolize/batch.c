@@ -64,8 +64,8 @@ is_asked_for (const Symbolization *self, AddressId address)
 {
   const AddressTable *addresses = &self->store->addresses;
 
-  return addresses->kind[address] == ADDRESS_USER && addresses->mapping[address] != 0 &&
-         sysprof_symbolization_wants (self, address);
+  return addresses->kind[address] == self->request->address_kind &&
+         addresses->mapping[address] != 0 && sysprof_symbolization_wants (self, address);
 }
 
 /* Consecutive mappings of a path are usually of the same file, so few candidates remain to be

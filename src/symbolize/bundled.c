@@ -281,7 +281,8 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
 
       if (is_kernel && is_open)
         entry = find_entry (table, entries, table->n_kernel, 0, at);
-      else if (addresses->kind[address] == ADDRESS_USER && !is_generated (self, address))
+      else if (sysprof_symbolization_is_user (self->symbolization, address) &&
+               !is_generated (self, address))
         entry =
             find_entry (table, entries, table->n_user,
                         (uint32_t) store->processes.row[addresses->process[address]].pid, at);
@@ -298,7 +299,7 @@ name_address (Symbolization *self, PackedTable *table, AddressId address, uint32
   bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
   const PackedEntry *entry = is_kernel ? &table->kernel[number] : &table->user[number];
   StringId path = self->store->mappings[addresses->mapping[address]].path;
-  SymbolAnswer answer = { .kind = is_kernel ? SYMBOL_KERNEL : SYMBOL_USER };
+  SymbolAnswer answer = { .kind = sysprof_default_symbol_kind (addresses->kind[address]) };
   NamedEntry *named;
 
   if (!table->is_inclusive)
@@ -351,7 +352,7 @@ use_table (Symbolization *self, PackedTable *table)
   join_kernel_entries (table);
   table->named = g_new0 (NamedEntry, NAMED_SLOTS);
   self->has_kernel_names = table->n_kernel > 0;
-
+  self->has_bundled_names = true;
   for (JitCodeId code = 1; code < self->store->n_jit_code; code++)
     lookup.tells_code[self->store->jit_code[code].process] = true;
   lookup.entry = sysprof_large_new (n_addresses, sizeof *lookup.entry);

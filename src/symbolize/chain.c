@@ -4,6 +4,7 @@
  * The remaining addresses get a symbol made from their mapping and offset. */
 
 #include "symbolize/lines-ahead.h"
+#include "symbolize/lines.h"
 #include "symbolize/request.h"
 #include "symbolize/symbol-table.h"
 
@@ -99,22 +100,6 @@ default_reason (const Symbolization *self, AddressId address)
     }
 }
 
-static SymbolKind
-default_kind (AddressKind kind)
-{
-  switch (kind)
-    {
-    case ADDRESS_KERNEL:
-    case ADDRESS_HYPERVISOR:
-    case ADDRESS_GUEST_KERNEL:
-      return SYMBOL_KERNEL;
-    case ADDRESS_JIT:
-      return SYMBOL_JIT;
-    default:
-      return SYMBOL_USER;
-    }
-}
-
 /* A cache: the same offset in the same file has the same name in each process that maps it. */
 #define OWN_NAME_SLOTS 0x8000
 
@@ -177,7 +162,7 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
 
   symbol = (Symbol){
     .name = sysprof_symbol_table_intern (self->table, name),
-    .kind = (uint8_t) default_kind ((AddressKind) addresses->kind[address]),
+    .kind = (uint8_t) sysprof_default_symbol_kind ((AddressKind) addresses->kind[address]),
     .reason = self->reason[address],
     .is_entry = self->is_entry[address],
   };
@@ -202,8 +187,28 @@ give_own_names (Symbolization *self)
   for (AddressId address = 1;
        address < self->store->addresses.n && sysprof_symbolization_goes_on (self, address);
        address++)
-    if (sysprof_symbolization_is_open (self, address))
+    if (sysprof_symbolization_is_open (self, address) &&
+        self->store->addresses.kind[address] != ADDRESS_DATA)
       give_own_name (self, address, names);
+}
+
+/* Names of data are only read from files while the capture has no names at all: most addresses
+ * are on the heap, and would be looked up in vain each time. */
+static bool
+resolve_data (const Symbolization *names, GError **error)
+{
+  Symbolization self;
+  bool is_done;
+
+  if (names->store->waits.n_locks == 0 || names->has_bundled_names ||
+      !sysprof_symbolize_asks (names->options, SYMBOLIZER_ELF))
+    return true;
+  sysprof_symbolization_init (&self, &sysprof_data_request, names->store, names->options,
+                              names->progress, names->table);
+  is_done = sysprof_elf_symbolizer.resolve (&self, error) &&
+            !sysprof_progress_set_error_if_cancelled (self.progress, error);
+  sysprof_symbolization_clear (&self);
+  return is_done;
 }
 
 static bool
@@ -246,6 +251,7 @@ sysprof_symbolize_telling (Store *store,
   n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
     is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);
+  is_done = is_done && resolve_data (&self, error);
 
   if (!is_done && self.options->keep_found && sysprof_progress_is_cancelled (progress))
     {

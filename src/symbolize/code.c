@@ -385,6 +385,7 @@ resolve_kernel (Symbolization *self,
 
 /* Lines were resolved before, and noted the same gaps. */
 const SymbolRequest sysprof_code_request = {
+  .address_kind = ADDRESS_USER,
   .reads_lines = true,
   .reads_code = true,
   .wants = wants,

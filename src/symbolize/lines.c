@@ -242,6 +242,7 @@ resolve_kernel (Symbolization *self,
 }
 
 const SymbolRequest sysprof_lines_request = {
+  .address_kind = ADDRESS_USER,
   .reads_lines = true,
   .is_cached = true,
   .reports_gaps = true,

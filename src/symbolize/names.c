@@ -40,7 +40,7 @@ use_answer (Symbolization *self,
   SymbolAnswer named = {
     .binary = sysprof_symbolize_base_name (batch->path),
     .path = batch->path,
-    .kind = SYMBOL_USER,
+    .kind = sysprof_default_symbol_kind (self->request->address_kind),
     .is_entry = answer->is_entry,
   };
 
@@ -169,7 +169,9 @@ resolve (ElfSearch *self,
          const uint64_t *addresses,
          UnnamedReason reason)
 {
-  const ElfQuery query = { .are_addresses = addresses != NULL,
+  bool of_data = self->symbolization->request->address_kind == ADDRESS_DATA;
+  const ElfQuery query = { .kind = of_data ? ELF_DATA : ELF_SYMBOLS,
+                           .are_addresses = addresses != NULL,
                            .offsets = addresses != NULL ? addresses : batch->offsets,
                            .n = batch->n_offsets };
   guint n_blamed = sysprof_elf_parser_n_blamed (&self->parser);
@@ -251,6 +253,7 @@ is_complete (const ElfFacts *facts)
 }
 
 const SymbolRequest sysprof_names_request = {
+  .address_kind = ADDRESS_USER,
   .is_cached = true,
   .reports_gaps = true,
   .wants = wants,
@@ -258,5 +261,14 @@ const SymbolRequest sysprof_names_request = {
   .is_useless = is_useless,
   .resolve = resolve,
   .resolve_kernel = resolve_kernel,
+  .explain = explain,
+};
+
+const SymbolRequest sysprof_data_request = {
+  .address_kind = ADDRESS_DATA,
+  .wants = wants,
+  .is_complete = is_complete,
+  .is_useless = is_useless,
+  .resolve = resolve,
   .explain = explain,
 };

@@ -43,6 +43,7 @@ is_packed (const Packer *self, AddressId address)
 
   return symbol->reason == UNNAMED_NOT && !symbol->is_inlined &&
          (symbol->kind == SYMBOL_USER || symbol->kind == SYMBOL_KERNEL ||
+          symbol->kind == SYMBOL_DATA ||
           (symbol->kind == SYMBOL_JIT && self->store->addresses.kind[address] == ADDRESS_USER));
 }
 
@@ -73,7 +74,7 @@ pid_of_address (const Packer *self, AddressId address)
 {
   const AddressTable *addresses = &self->store->addresses;
 
-  if (addresses->kind[address] != ADDRESS_USER)
+  if (addresses->kind[address] != ADDRESS_USER && addresses->kind[address] != ADDRESS_DATA)
     return 0;
   return (uint32_t) self->store->processes.row[addresses->process[address]].pid;
 }

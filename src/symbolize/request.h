@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What a symbolization looks up for its addresses: names, lines, or code. Code that finds and
- * opens files does not depend on it; the differences are in these three constants. */
+ * opens files does not depend on it; the differences are in these constants. */
 
 #pragma once
 
@@ -9,6 +9,7 @@
 
 typedef struct SymbolRequest
 {
+  uint8_t address_kind; /* of addresses in files of programs: ADDRESS_USER or ADDRESS_DATA */
   /* The files' debug information is read, so a file must be certainly the recorded one. */
   bool reads_lines;
   /* A debug file, which contains no code, does not replace its main file. */
@@ -43,6 +44,7 @@ typedef struct SymbolRequest
 } SymbolRequest;
 
 extern const SymbolRequest sysprof_names_request; /* names.c */
+extern const SymbolRequest sysprof_data_request;  /* likewise, for data */
 extern const SymbolRequest sysprof_lines_request; /* lines.c */
 extern const SymbolRequest sysprof_code_request;  /* code.c */
 

@@ -27,7 +27,8 @@ typedef struct
 static const char *const kind_names[] = {
   [SYMBOL_NONE] = "none",     [SYMBOL_USER] = "user", [SYMBOL_KERNEL] = "kernel",
   [SYMBOL_INLINE] = "inline", [SYMBOL_JIT] = "jit",   [SYMBOL_PROCESS] = "process",
-  [SYMBOL_THREAD] = "thread", [SYMBOL_ROOT] = "root", [SYMBOL_MARKER] = "marker",
+  [SYMBOL_THREAD] = "thread", [SYMBOL_ROOT] = "root", [SYMBOL_DATA] = "data",
+  [SYMBOL_MARKER] = "marker",
 };
 
 static const struct

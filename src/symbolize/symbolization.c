@@ -278,3 +278,21 @@ sysprof_symbolization_clear (Symbolization *self)
   g_array_unref (self->wanted);
   g_array_unref (self->wanted_modules);
 }
+
+SymbolKind
+sysprof_default_symbol_kind (AddressKind kind)
+{
+  switch (kind)
+    {
+    case ADDRESS_KERNEL:
+    case ADDRESS_HYPERVISOR:
+    case ADDRESS_GUEST_KERNEL:
+      return SYMBOL_KERNEL;
+    case ADDRESS_JIT:
+      return SYMBOL_JIT;
+    case ADDRESS_DATA:
+      return SYMBOL_DATA;
+    default:
+      return SYMBOL_USER;
+    }
+}

@@ -34,6 +34,7 @@ typedef enum
   SYMBOL_PROCESS,
   SYMBOL_THREAD,
   SYMBOL_ROOT,
+  SYMBOL_DATA,   /* of ADDRESS_DATA */
   SYMBOL_MARKER, /* context switches, and the entries that mark truncated stacks */
 } SymbolKind;
 

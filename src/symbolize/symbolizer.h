@@ -22,6 +22,7 @@ typedef struct
   bool is_elsewhere;
   /* the capture contains kernel symbols: the running kernel is never queried */
   bool has_kernel_names;
+  bool has_bundled_names; /* the capture contains all names that its recorder found */
 
   /* For addresses without a name. [store->addresses.n] each. */
   uint8_t *reason;        /* UnnamedReason; UNNAMED_NOT = no reason known yet */
@@ -115,6 +116,9 @@ typedef struct
   bool is_entry;
 } UnnamedAnswer;
 
+/* The kind of symbols at such addresses. */
+SymbolKind sysprof_default_symbol_kind (AddressKind kind);
+
 /* Stores why there is no name, unless the capture contains the reason. */
 void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
@@ -136,6 +140,15 @@ sysprof_symbolize_base_name (const char *path)
   const char *slash = strrchr (path, '/');
 
   return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
+/* Whether the process has its own code or data there. */
+static inline bool
+sysprof_symbolization_is_user (const Symbolization *self, AddressId address)
+{
+  uint8_t kind = self->store->addresses.kind[address];
+
+  return kind == ADDRESS_USER || kind == ADDRESS_DATA;
 }
 
 static inline bool

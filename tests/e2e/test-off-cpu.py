@@ -17,10 +17,11 @@ import unittest
 import tap
 import wait_stream
 from decoder import Capture
-from programs import CLI, Case, run, skip_without_bpf
+from programs import CLI, REPORT, Case, run, skip_without_bpf
 
 PERF = shutil.which("perf")
 DENY_TRACING = os.environ.get("DENY_TRACING", "deny-tracing")
+CONTENDED_LOCKS = [os.environ.get(name, name.lower().replace("_", "-")) for name in ("CONTENDED_LOCKS", "CONTENDED_LOCKS_FIXED")]
 KNOWN_WAITS = os.environ.get("KNOWN_WAITS", "known-waits")
 SHORT = "--no-cpu", "--no-disk", "--no-memory", "--no-network", "--no-decode"
 FIRST_PID_NAMESPACE = 0xeffffffc  # its inode, in each kernel
@@ -217,6 +218,30 @@ class OffCpu(Case):
             n_all += n_checked
             self.assertLessEqual(len(different), max(2, n_checked // 20), f"of {n_checked}")
         self.assertGreater(n_all, 3)
+
+    @unittest.skipUnless(shutil.which("nm"), "nm is not installed")
+    def test_locks_have_names(self):
+        """Of programs at fixed addresses and at random ones; also when the program is gone."""
+        short = [option for option in SHORT if option != "--no-decode"]
+        for program in CONTENDED_LOCKS:
+            with self.subTest(program):
+                shutil.copy(program, "locks")
+                objects = {line.split()[2] for line in run("nm", "locks").stdout.decode().splitlines() if line.split()[-2] in "bBdD"}
+                self.assertLessEqual({"hot_lock", "queue_filled"}, objects)
+                done = run(CLI, "-f", "--off-cpu", "--quiet", *short, "x.syscap", "--", "./locks")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                os.unlink("locks")
+                rows = json.loads(run(REPORT, "waits", "--by-lock", "--command", "--format", "json", "x.syscap").stdout)["rows"]
+                rows = {row["name"]: row for row in rows}
+                self.assertEqual({name for name in rows if not name.startswith("first ")} - objects, set(), rows)
+                self.check_lock(rows["hot_lock"], "mutex", "update_total", "holding-functions", "update_total")
+                self.check_lock(rows["first locked in append_to_heap"], "mutex", "append_to_heap", "holding-functions", "append_to_heap")
+                self.check_lock(rows["queue_filled"], "condition", "take_from_queue", "signaling-functions", "put_into_queue")
+                self.assertEqual(set(rows["hot_lock"]["waiters"]), set(rows["hot_lock"]["holders"]))
+                self.assertNotIn("main", {function for row in rows.values() for function in row["waiting-functions"]}, "joins are not locks")
+
+    def check_lock(self, row, kind, waits_in, role, other):
+        self.assertEqual((row["kind"], row["waiting-functions"][0], row[role][0]), (kind, waits_in, other), row)
 
     def record_python(self, script, *options):
         done = run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, *options, "x.syscap", "--", sys.executable, "-c", textwrap.dedent(script))

@@ -16,6 +16,7 @@ REPORT = sys.argv[1]
 FOLDER = tempfile.TemporaryDirectory()
 BEGIN, END = waits.BEGIN, waits.END
 ALL = ((BEGIN, END),)
+KERNEL_EXIT = 0xffffffff80001000
 EVENT_CALLS = ('poll', 'epoll_wait')
 n_checks = 0
 
@@ -238,12 +239,16 @@ def check_by_thread(path, found, runs):
 
 
 def check_by_lock(path, found):
-    wanted = collections.defaultdict(lambda: [0, 0, 0, collections.Counter(), collections.Counter(), collections.Counter()])
+    wanted = collections.defaultdict(lambda: [0, 0, 0] + [collections.Counter() for _ in range(5)])
+    first = {}
     threads = {tid: '%s/%d' % (comm, tid) for tid, pid, comm in waits.THREADS}
     for wait in found:
         if wait['lock'] is None:
             continue
-        row = wanted[hex(wait['lock']), wait['thread'][1]]
+        key = hex(wait['lock']), wait['thread'][1]
+        row = wanted[key]
+        if key not in first or wait['begin'] < first[key]['begin']:
+            first[key] = wait
         waiting = parts(wait, ALL)[0]
         row[0] += 1
         row[1] += waiting
@@ -253,14 +258,18 @@ def check_by_lock(path, found):
             row[4][threads.get(wait['holder'], str(wait['holder']))] += waiting
         if wait['waker']:
             row[5][threads[wait['waker'][0]]] += waiting
+            row[7][wait['waker_stack'][0]] += waiting
+        row[6][wait['stack'][0]] += waiting
 
     def in_order(counter):
         return [name for name, time in sorted(counter.items(), key=lambda item: (-item[1], item[0]))]
 
     answer = report('waits', path, '--by-lock')
-    same({(row['lock'], row['pid']): (row['count'], row['time'], row['max'], row['waiters'], row['holders'], row['wakers'])
-          for row in answer['rows']},
-         {key: (n, time, most, in_order(a), in_order(b), in_order(c)) for key, (n, time, most, a, b, c) in wanted.items()}, 'locks')
+    same({(row['lock'], row['pid']): (row['count'], row['time'], row['max'], row['waiters'], row['holders'], row['wakers'],
+                                       row['waiting-functions'], row['holding-functions']) for row in answer['rows']},
+         {key: (n, time, most, *map(in_order, names)) for key, (n, time, most, *names) in wanted.items()}, 'locks')
+    for row in answer['rows']:
+        check(row['name'] == 'first locked in ' + first[row['lock'], row['pid']]['stack'][0] and row['kind'] == 'futex', row)
     check([row['time'] for row in answer['rows']] == sorted((row['time'] for row in answer['rows']), reverse=True), 'order')
 
 
@@ -481,6 +490,41 @@ def check_gpu_fences():
     check(states[:4] == ['gpu-fence', 'gpu-fence', 'runnable', 'gpu-fence'], states)
 
 
+def check_names_of_locks():
+    """Objects have the names of the table in the capture; waits for the end of a thread are no locks."""
+    code = {'work': 0x401000, 'put': 0x401100, 'main': 0x401200}
+    library = {'pthread_mutex_lock': 0x700000, 'pthread_cond_wait': 0x700100, 'pthread_join': 0x700200, 'unnamed': 0x700300}
+    c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
+    c.process('/usr/bin/prog', pid=7, time=BEGIN).map(0x401000, 0x402000, '/usr/bin/prog', pid=7, time=BEGIN)
+    c.map(0x700000, 0x710000, '/lib/libc.so.6', pid=7, time=BEGIN)
+    c.chunked_file('__symbols__', captures.symbol_table(
+        [(at, at + 0x100, 7, name, 'prog') for name, at in code.items()] + [(at, at + 0x100, 7, name, 'libc.so.6') for name, at in library.items()]
+        + [(0x404040, 0x404068, 7, 'hot_lock', 'prog'), (0x404080, 0x4040b0, 7, 'filled', 'prog'), (0x405000, 0x405400, 7, 'table', 'prog'),
+           (KERNEL_EXIT, KERNEL_EXIT + 0x100, 0, 'do_exit', '[kernel]')]), time=BEGIN)
+    stream, n = waits.Stream(), 0
+
+    def wait(lock, function, caller='work', holder=0, waker_stack=(captures.USER, code['put'] + 8)):
+        nonlocal n
+        n += 1
+        stream.wait(BEGIN + 1000 * n, 100, (7, 7, 'prog'), waits.FUTEX, 10, 202, lock=lock, holder=holder, waker=(8, 7, 'other'), waker_stack=waker_stack,
+                    stack=[captures.USER, library[function] + 8, code[caller] + 8])
+
+    wait(0x404040, 'pthread_mutex_lock', holder=8)
+    wait(0x4040a8, 'pthread_cond_wait')
+    wait(0x4040ac, 'pthread_cond_wait')
+    wait(0x404040, 'pthread_cond_wait', holder=8)  # the mutex again, after the condition
+    wait(0x405040, 'pthread_mutex_lock')
+    wait(0x999990, 'pthread_mutex_lock', 'main')
+    wait(0x777770, 'pthread_cond_wait')
+    wait(0x888880, 'pthread_join', 'main')
+    wait(0x888890, 'unnamed', 'main', waker_stack=(captures.KERNEL, KERNEL_EXIT + 8))
+    rows = report('waits', save('names', waits.embed(c, stream, time=BEGIN)), '--by-lock')['rows']
+    same({row['name']: (row['kind'], row['lock'], row['count'], row['waiting-functions'], row['holding-functions'], row['signaling-functions']) for row in rows},
+         {'hot_lock': ('mutex', '0x404040', 2, ['work'], ['put'], []), 'filled': ('condition', '0x404080', 2, ['work'], [], ['put']),
+          'table+0x40': ('mutex', '0x405040', 1, ['work'], ['put'], []), 'first locked in main': ('mutex', '0x999990', 1, ['main'], ['put'], []),
+          'first waited for in work': ('condition', '0x777770', 1, ['work'], [], ['put'])}, 'names of locks')
+
+
 def check_mixed():
     """Captures that were joined by who knows nothing of waits: what is of one is right, and what happened is said."""
     def stream(pid):
@@ -566,5 +610,6 @@ check_ended_thread()
 check_cut(5)
 check_findings()
 check_gpu_fences()
+check_names_of_locks()
 check_mixed()
 print(f'ok: {n_checks} checks')

@@ -134,8 +134,8 @@ gather_symbols (Gathering *gathering, const StackWeights *weights)
 
       /* Without a selection also what is in no sample, but was allocating, say. */
       if (symbol->kind == SYMBOL_PROCESS || symbol->kind == SYMBOL_THREAD ||
-          symbol->kind == SYMBOL_ROOT || symbol->kind == SYMBOL_MARKER ||
-          (!is_whole && found.count == 0))
+          symbol->kind == SYMBOL_ROOT || symbol->kind == SYMBOL_DATA ||
+          symbol->kind == SYMBOL_MARKER || (!is_whole && found.count == 0))
         continue;
       g_array_append_val (gathering->found, found);
       count (gathering, (Found){ .kind = FOUND_BINARY,

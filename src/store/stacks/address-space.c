@@ -185,6 +185,26 @@ sysprof_address_space_find (const AddressSpace *self, const Regions *regions, ui
   return NULL;
 }
 
+const Region *
+sysprof_address_space_find_before (const AddressSpace *self,
+                                   const Regions *regions,
+                                   uint64_t address)
+{
+  const Region *found = NULL;
+  uint32_t node = self->root;
+
+  while (node != 0)
+    {
+      const Region *region = &regions->region[node];
+
+      if (region->start <= address)
+        found = region;
+      node = region->start <= address ? region->right : region->left;
+    }
+
+  return found;
+}
+
 void
 sysprof_address_space_fork (AddressSpace *self, Regions *regions, AddressSpace *child)
 {

@@ -46,6 +46,11 @@ void sysprof_regions_clear (Regions *self);
 const Region *
 sysprof_address_space_find (const AddressSpace *self, const Regions *regions, uint64_t address);
 
+/* The region that holds `address`, or else the nearest one before it; NULL = none. */
+const Region *sysprof_address_space_find_before (const AddressSpace *self,
+                                                 const Regions *regions,
+                                                 uint64_t address);
+
 /* Maps [start, end), which must not be empty, over whatever is there. */
 void sysprof_address_space_map (AddressSpace *self,
                                 Regions *regions,

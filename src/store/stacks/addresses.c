@@ -7,10 +7,10 @@
 #include "store/stacks/slots.h"
 #include "util/large.h"
 
-#define FIRST_ROWS    4096
-#define FIRST_SLOTS   64
-#define PAGES_AHEAD   0x4000 /* rows, whose pages are taken at once */
-#define N_GUEST_KINDS 2      /* that have a process: ADDRESS_GUEST, ADDRESS_GUEST_USER */
+#define FIRST_ROWS   4096
+#define FIRST_SLOTS  64
+#define PAGES_AHEAD  0x4000 /* rows, whose pages are taken at once */
+#define N_RARE_KINDS 3      /* that have a process, but for ADDRESS_USER */
 
 typedef struct
 {
@@ -142,10 +142,10 @@ sysprof_addresses_clear (Addresses *self)
 
   free_sets (self->of_process, n_processes);
   free_sets (self->of_all, G_N_ELEMENTS (self->of_all));
-  if (self->of_guests != NULL)
-    free_sets (self->of_guests, (size_t) n_processes * N_GUEST_KINDS);
+  if (self->of_rare != NULL)
+    free_sets (self->of_rare, (size_t) n_processes * N_RARE_KINDS);
   g_free (self->of_process);
-  g_free (self->of_guests);
+  g_free (self->of_rare);
   *self = (Addresses){ 0 };
 }
 
@@ -230,22 +230,29 @@ is_same_place (const Store *store, AddressId id, MappingId other)
              offset_in_file (right, store->addresses.address[id]);
 }
 
+static AddressSet *
+find_rare_set (Addresses *self, ProcessId process, unsigned kind)
+{
+  if (self->of_rare == NULL)
+    self->of_rare = g_new0 (AddressSet, (size_t) self->store->processes.n * N_RARE_KINDS);
+  return &self->of_rare[(size_t) process * N_RARE_KINDS + kind];
+}
+
 /* The set of the addresses of a kind, and the process to which they belong. */
 static AddressSet *
 find_set (Addresses *self, ProcessId process, AddressKind kind, ProcessId *owner)
 {
-  uint32_t n_processes = self->store->processes.n;
-
   *owner = process;
   switch (kind)
     {
     case ADDRESS_USER:
       return &self->of_process[process];
     case ADDRESS_GUEST:
+      return find_rare_set (self, process, 0);
     case ADDRESS_GUEST_USER:
-      if (self->of_guests == NULL)
-        self->of_guests = g_new0 (AddressSet, (size_t) n_processes * N_GUEST_KINDS);
-      return &self->of_guests[(size_t) process * N_GUEST_KINDS + (kind == ADDRESS_GUEST)];
+      return find_rare_set (self, process, 1);
+    case ADDRESS_DATA:
+      return find_rare_set (self, process, 2);
     default:
       *owner = 0;
       return &self->of_all[kind];
@@ -314,6 +321,8 @@ sysprof_addresses_intern (Addresses *self,
       /* What a call returns to may be the next function. */
       code = sysprof_mappings_find_code (self->mappings, process, mapping, address - is_return);
     }
+  else if (!is_checked && kind == ADDRESS_DATA)
+    mapping = sysprof_mappings_find_before (self->mappings, process, address);
   is_mapped = is_checked ? slot->is_mapped : mapping != 0;
 
   /* A caller where there is nothing. Not while it is unknown what the process has mapped. */

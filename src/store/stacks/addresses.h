@@ -33,9 +33,9 @@ typedef struct
   uint32_t capacity;
   AddressSet *of_process; /* [processes.n] user code */
   /* by kind, where an address is the same in all processes */
-  AddressSet of_all[ADDRESS_UNMAPPED + 1];
-  AddressSet *of_guests; /* [N_GUEST_KINDS * processes.n] NULL until there are some */
-  AddressId unmapped;    /* 0 = none yet */
+  AddressSet of_all[ADDRESS_DATA + 1];
+  AddressSet *of_rare; /* [N_RARE_KINDS * processes.n] NULL until there are some */
+  AddressId unmapped;  /* 0 = none yet */
   uint64_t key;
 } Addresses;
 

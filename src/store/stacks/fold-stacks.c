@@ -51,6 +51,7 @@ count_off (const SharedFold *self, uint8_t thread, ProcessId process)
 typedef struct
 {
   uint32_t wait;
+  uint32_t lock;
   uint32_t wake;
   uint64_t n_words; /* that may yet be taken apart */
 } WaitSite;
@@ -82,9 +83,12 @@ static void
 fold_wait (const SharedFold *self, uint8_t thread, WaitSite *place)
 {
   uint32_t wait = place->wait++;
-  StackEvents *events = &self->builder->store->waits.events;
+  Waits *waits = &self->builder->store->waits;
+  StackEvents *events = &waits->events;
   uint32_t number = self->builder->wait_stacks.of_wait[wait];
   ProcessId process = events->process[wait];
+  WaitLock *lock =
+      (waits->row[wait].flags & OFF_CPU_HAS_LOCK) != 0 ? &waits->locks[place->lock++] : NULL;
 
   if (self->owner[process] != thread)
     return;
@@ -92,6 +96,9 @@ fold_wait (const SharedFold *self, uint8_t thread, WaitSite *place)
   sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[wait]);
   events->stack[wait] =
       number != 0 ? fold_wait_stack (self, thread, number, process, place) : process;
+  if (lock != NULL)
+    lock->data = sysprof_addresses_intern (&self->folds[thread].addresses, process,
+                                           ADDRESS_DATA, lock->address, false);
   count_off (self, thread, process);
 }
 
@@ -411,6 +418,22 @@ shift_wakers (const SharedFold *self, const uint32_t *shift)
     }
 }
 
+/* `address` [n] as for join_nodes(). */
+static void
+renumber_locks (const SharedFold *self, AddressId *const *address)
+{
+  Waits *waits = &self->builder->store->waits;
+
+  for (uint32_t i = 0; i < waits->n_locks; i++)
+    {
+      WaitLock *lock = &waits->locks[i];
+      const AddressId *id = address[self->owner[waits->events.process[lock->wait]]];
+
+      if (id != NULL)
+        lock->data = id[lock->data];
+    }
+}
+
 static void
 put_together (SharedFold *self)
 {
@@ -437,6 +460,7 @@ put_together (SharedFold *self)
 
   sysprof_addresses_finish (&first->addresses);
   first->own.stacks = join_nodes (self, address, shift);
+  renumber_locks (self, address);
   self->is_together = true;
   for (size_t i = 1; i < self->n; i++)
     g_free (address[i]);
@@ -449,34 +473,6 @@ put_together (SharedFold *self)
       shift_stacks (self, &store->waits.events, shift);
       shift_wakers (self, shift);
     }
-}
-
-/* Rows of frees are dropped: the table closes up behind them. All stacks go to the heap's table. */
-static void
-drop_frees (Store *store)
-{
-  StackEvents *events = &store->allocations;
-  uint32_t n = 0;
-
-  store->heap.stack = sysprof_large_new (events->n, sizeof *store->heap.stack);
-  if (events->n > 0)
-    memcpy (store->heap.stack, events->stack, events->n * sizeof *events->stack);
-
-  for (uint32_t i = 0; i < events->n; i++)
-    {
-      if (events->weight[i] == 0)
-        continue;
-
-      events->time[n] = events->time[i];
-      events->pid[n] = events->pid[i];
-      events->tid[n] = events->tid[i];
-      events->cpu[n] = events->cpu[i];
-      events->weight[n] = events->weight[i];
-      events->process[n] = events->process[i];
-      events->stack[n++] = events->stack[i];
-    }
-
-  events->n = n;
 }
 
 /* The kernel's own threads have nothing mapped and never run user code. */
@@ -590,7 +586,7 @@ sysprof_builder_fold_stacks (Builder *self)
       g_clear_pointer (&self->allocation_digests, g_free);
       g_clear_pointer (&self->trace_digests, g_free);
       put_together (&fold);
-      drop_frees (self->store);
+      sysprof_builder_drop_frees (self);
       find_kernel_processes (&fold);
       sysprof_mappings_compact (&first->mappings, first->own.addresses.mapping,
                                 first->own.addresses.n);

@@ -232,6 +232,19 @@ sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
   return region == NULL ? 0 : region->mapping;
 }
 
+/* Bytes from a file's code to its data, whose mappings are not recorded: compilers assume that
+ * they are near each other. */
+#define FARTHEST_DATA (UINT64_C (2) << 30)
+
+MappingId
+sysprof_mappings_find_before (const Mappings *self, ProcessId process, uint64_t address)
+{
+  const Region *region =
+      sysprof_address_space_find_before (&self->now[process], &self->regions, address);
+
+  return region == NULL || address - region->start > FARTHEST_DATA ? 0 : region->mapping;
+}
+
 /* --- generated code --- */
 
 /* Some runtimes report code only after it runs. */

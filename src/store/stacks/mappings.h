@@ -46,6 +46,11 @@ void sysprof_mappings_exit (Mappings *self, ProcessId process);
  * never. */
 MappingId sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address);
 
+/* The mapping at `address`, or the nearest one before it that may be of the same file; 0 =
+ * none. */
+MappingId
+sysprof_mappings_find_before (const Mappings *self, ProcessId process, uint64_t address);
+
 /* Is it known what the process has mapped, now or later? */
 static inline bool
 sysprof_mappings_has_any (const Mappings *self, ProcessId process)

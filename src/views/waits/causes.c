@@ -55,9 +55,6 @@ static const Column columns[] = {
   [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .json_only = true },
 };
 
-static const char *const joining_functions[] = {
-  "pthread_join", "__pthread_join", "__pthread_clockjoin_ex", "std::thread::join", "thrd_join",
-};
 /* Functions of the kernel that wait for the other end of a pipe, or for a terminal. */
 static const char *const stream_functions[] = {
   "pipe_read", "anon_pipe_read", "pipe_write", "anon_pipe_write", "n_tty_read",
@@ -76,7 +73,7 @@ typedef struct
   SelectedWaits *selected;
   WaitGroups causes;
   GArray *endings;       /* Ending */
-  uint8_t *joins;        /* [stacks.n] */
+  uint8_t *is_join;      /* [waits.events.n] */
   uint8_t *is_in_stream; /* [stacks.n] */
 } Causes;
 
@@ -89,8 +86,7 @@ causes_init (Causes *self, SelectedWaits *selected)
   *self = (Causes){
     .selected = selected,
     .endings = g_array_new (FALSE, FALSE, sizeof (Ending)),
-    .joins = sysprof_stacks_find_functions (store, symbols, joining_functions,
-                                            G_N_ELEMENTS (joining_functions), false),
+    .is_join = sysprof_selected_waits_find_joins (selected),
     .is_in_stream = sysprof_stacks_find_functions (store, symbols, stream_functions,
                                                    G_N_ELEMENTS (stream_functions), true),
   };
@@ -102,7 +98,7 @@ causes_clear (Causes *self)
 {
   sysprof_wait_groups_clear (&self->causes);
   g_array_unref (self->endings);
-  g_free (self->joins);
+  g_free (self->is_join);
   g_free (self->is_in_stream);
 }
 
@@ -156,7 +152,7 @@ is_idle (const Causes *self, const WaitGroup *cause)
   StackId stack = waits->events.stack[cause->wait];
 
   return has_no_events (self, cause->wait) || waits->row[cause->wait].reason == OFF_CPU_CHILD ||
-         self->joins[stack] || self->is_in_stream[stack];
+         self->is_join[cause->wait] || self->is_in_stream[stack];
 }
 
 /* Rows of higher ranks come last: waits of the whole recording, then idle ones. */

@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Contended locks: how long threads waited for each, who held it, and who released it. */
+/* Contended locks by name: how long threads waited for each and in which functions, and which
+ * functions held it. Conditions, semaphores and barriers have rows, too. Waits for the end of a
+ * thread do not. */
 
+#include "text/text.h"
 #include "views/views.h"
 #include "views/waits/selected-waits.h"
 
 #include <string.h>
 
+#define MOST_LOCK_SIZE 64 /* bytes: a larger object contains more than a lock */
+
 enum
 {
-  LOCK,
+  NAME,
+  KIND,
   PROCESS,
   PID,
   COUNT,
   TIME,
   MAX_,
+  LOCK,
+  WAITING,
+  HOLDING,
+  SIGNALING,
   WAITERS,
   HOLDERS,
   WAKERS,
@@ -22,33 +32,56 @@ enum
 };
 
 static const Column columns[] = {
-  [LOCK] = { "lock", "LOCK", COLUMN_TEXT },
-  [PROCESS] = { "process", "PROCESS", COLUMN_TEXT },
-  [PID] = { "pid", "PID", COLUMN_NUMBER },
+  [NAME] = { "name", "LOCK", COLUMN_TEXT },
+  [KIND] = { "kind", "KIND", COLUMN_TEXT },
+  [PROCESS] = { "process", "PROCESS", COLUMN_TEXT, .extra = 2 },
+  [PID] = { "pid", "PID", COLUMN_NUMBER, .extra = 3 },
   [COUNT] = { "count", "COUNT", COLUMN_COUNT },
   [TIME] = { "time", "TIME", COLUMN_DURATION },
-  [MAX_] = { "max", "MAX", COLUMN_DURATION },
-  [WAITERS] = { "waiters", "WAITERS", COLUMN_TEXTS },
+  [MAX_] = { "max", "MAX", COLUMN_DURATION, .extra = 1 },
+  [LOCK] = { "lock", "ADDRESS", COLUMN_TEXT, .extra = 4 },
+  [WAITING] = { "waiting-functions", "WAITED FOR IN", COLUMN_TEXTS },
+  [HOLDING] = { "holding-functions", "HELD IN", COLUMN_TEXTS },
+  [SIGNALING] = { "signaling-functions", "SIGNALED IN", COLUMN_TEXTS },
+  [WAITERS] = { "waiters", "WAITERS", COLUMN_TEXTS, .json_only = true },
   [HOLDERS] = { "holders", "HELD BY", COLUMN_TEXTS },
-  [WAKERS] = { "wakers", "RELEASED BY", COLUMN_TEXTS, .is_long = true },
+  [WAKERS] = { "wakers", "RELEASED BY", COLUMN_TEXTS, .json_only = true },
 };
 
-/* Roles of threads. */
+/* By a part of the name of the function that waits. */
+static const struct
+{
+  const char *part;
+  const char *kind;
+} kinds[] = {
+  { "cond", "condition" },  { "cnd_", "condition" }, { "Cond", "condition" },
+  { "rwlock", "rwlock" },   { "rw_lock", "rwlock" }, { "RwLock", "rwlock" },
+  { "barrier", "barrier" }, { "sem_", "semaphore" }, { "semaphore", "semaphore" },
+  { "mutex", "mutex" },     { "mtx_", "mutex" },     { "Mutex", "mutex" },
+};
+
+#define KIND_UNKNOWN "futex"
+
+/* Roles of functions and threads, in the order of the columns. */
 enum
 {
+  WAITS_IN,
+  HOLDS_IN,
+  SIGNALS_IN,
   WAITS,
   HOLDS,
   RELEASES,
   N_ROLES,
 };
 
-/* Time of a thread in one role, or of one wait. */
+/* Time of a function or thread in one role, or of one wait. */
 typedef struct
 {
   uint64_t address;
   int32_t pid;
   uint32_t role;
   const char *name; /* equal names are the same pointer */
+  uint32_t first;   /* row of Waits.locks: the first wait */
   int64_t time;
   uint64_t count;
   int64_t max;
@@ -91,6 +124,7 @@ sum_up (GArray *parts)
           last->time = sysprof_time_sum (last->time, part->time);
           last->count += part->count;
           last->max = MAX (last->max, part->max);
+          last->first = MIN (last->first, part->first);
         }
       else
         g_array_index (parts, Part, n++) = *part;
@@ -129,6 +163,104 @@ name_of_holder (SelectedWaits *self, GHashTable *threads, GHashTable *strangers,
   return name;
 }
 
+/* Whether a thread holds it, in contrast to a condition and the like. */
+static bool
+is_held (const char *kind)
+{
+  return strcmp (kind, "mutex") == 0 || strcmp (kind, "rwlock") == 0 ||
+         strcmp (kind, KIND_UNKNOWN) == 0;
+}
+
+/* A thread that waited for a condition then waits for the mutex, which has an owner. */
+static const char *
+kind_of_lock (SelectedWaits *self, const WaitLock *lock)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  const Callers *callers = sysprof_stack_callers_find (
+      &self->callers, self->request->store->waits.events.stack[lock->wait]);
+  const char *name =
+      sysprof_symbol_name (symbols, callers->library != 0 ? callers->library : callers->callee);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (strstr (name, kinds[i].part) != NULL)
+      return lock->holder != 0 && !is_held (kinds[i].kind) ? "mutex" : kinds[i].kind;
+  return KIND_UNKNOWN;
+}
+
+/* The function of the program, else the outermost one of a library; NULL = none. */
+static const char *
+name_of_function (SelectedWaits *self, StackId stack)
+{
+  const Callers *callers = sysprof_stack_callers_find (&self->callers, stack);
+  SymbolId symbol = callers->callee != 0 ? callers->callee : callers->library;
+
+  return symbol != 0 ? sysprof_symbol_name (self->request->symbols, symbol) : NULL;
+}
+
+static void
+add_part (GArray *parts, const Part *wait, uint32_t role, const char *name)
+{
+  Part part = *wait;
+
+  part.role = role;
+  part.name = name;
+  if (name != NULL)
+    g_array_append_val (parts, part);
+}
+
+/* Whether an object contains nothing else. */
+static bool
+is_all_of_object (const SelectedWaits *self, const WaitLock *lock)
+{
+  const SymbolTable *symbols = self->request->symbols;
+
+  return symbols->of_address[lock->data] != 0 &&
+         symbols->function_end[lock->data] - symbols->function_start[lock->data] <=
+             MOST_LOCK_SIZE;
+}
+
+/* The same for all words of one lock. The C library waits at two neighboring words of a
+ * condition in turn. */
+static uint64_t
+address_of_lock (const SelectedWaits *self, const WaitLock *lock, const char *kind)
+{
+  if (is_all_of_object (self, lock))
+    return self->request->symbols->function_start[lock->data];
+  return strcmp (kind, "condition") == 0 ? lock->address & ~UINT64_C (7) : lock->address;
+}
+
+static void
+add_parts (SelectedWaits *self,
+           GArray *parts,
+           uint32_t number,
+           GHashTable *threads,
+           GHashTable *strangers)
+{
+  const Waits *waits = &self->request->store->waits;
+  const WaitLock *lock = &waits->locks[number];
+  const Wait *row = &waits->row[lock->wait];
+  const char *kind = kind_of_lock (self, lock);
+  int64_t time = sysprof_selected_wait_waiting (self, lock->wait);
+  Part part = { .address = address_of_lock (self, lock, kind),
+                .pid = waits->events.pid[lock->wait],
+                .first = number,
+                .time = time,
+                .count = row->stands_for,
+                .max = time / row->stands_for };
+
+  add_part (parts, &part, WAITS_IN, name_of_function (self, waits->events.stack[lock->wait]));
+  add_part (parts, &part, WAITS, sysprof_selected_waits_thread (self, row->thread));
+  if (lock->holder != 0)
+    add_part (parts, &part, HOLDS, name_of_holder (self, threads, strangers, lock->holder));
+  if (row->waker == 0)
+    return;
+  add_part (parts, &part, RELEASES, sysprof_selected_waits_thread (self, row->waker - 1));
+  /* A thread that releases a lock held it in the same function, as a rule. */
+  if (row->waker_stack != 0)
+    add_part (parts, &part, is_held (kind) ? HOLDS_IN : SIGNALS_IN,
+              name_of_function (self, row->waker_stack));
+}
+
 static GArray *
 collect_parts (SelectedWaits *self)
 {
@@ -136,43 +268,21 @@ collect_parts (SelectedWaits *self)
   GArray *parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_autoptr (GHashTable) threads = find_threads (waits);
   g_autoptr (GHashTable) strangers = g_hash_table_new (NULL, NULL);
+  g_autofree uint8_t *joins = sysprof_selected_waits_find_joins (self);
 
   /* Both lists are ascending. */
   for (uint32_t i = 0, j = 0; i < self->n && j < waits->n_locks && sysprof_is_wanted_at (i);)
-    {
-      const WaitLock *lock = &waits->locks[j];
-      uint32_t wait = self->found[i];
-      const Wait *row = &waits->row[wait];
-      Part part = { .address = lock->address, .pid = waits->events.pid[wait] };
-
-      if (lock->wait != wait)
-        {
-          if (lock->wait < wait)
-            j++;
-          else
-            i++;
-          continue;
-        }
-      part.time = sysprof_selected_wait_waiting (self, wait);
-      part.max = part.time / row->stands_for;
-      part.count = row->stands_for;
-      part.name = sysprof_selected_waits_thread (self, row->thread);
-      g_array_append_val (parts, part);
-      if (lock->holder != 0)
-        {
-          part.role = HOLDS;
-          part.name = name_of_holder (self, threads, strangers, lock->holder);
-          g_array_append_val (parts, part);
-        }
-      if (row->waker != 0)
-        {
-          part.role = RELEASES;
-          part.name = sysprof_selected_waits_thread (self, row->waker - 1);
-          g_array_append_val (parts, part);
-        }
-      i++;
+    if (waits->locks[j].wait < self->found[i])
       j++;
-    }
+    else if (waits->locks[j].wait > self->found[i])
+      i++;
+    else
+      {
+        if (!joins[self->found[i]])
+          add_parts (self, parts, j, threads, strangers);
+        i++;
+        j++;
+      }
   (void) sysprof_sort_if_wanted (parts->data, parts->len, sizeof (Part), compare_parts, NULL);
   sum_up (parts);
   return parts;
@@ -201,6 +311,33 @@ take_names (Rows *rows, Part *parts, uint32_t n)
   return names;
 }
 
+/* "hot_lock", "table+0x40", or "first locked in append_record". */
+static const char *
+name_of_lock (SelectedWaits *self, const WaitLock *lock, const char *kind, const char *address)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  SymbolId symbol = symbols->of_address[lock->data];
+  const char *function =
+      name_of_function (self, self->request->store->waits.events.stack[lock->wait]);
+  g_autofree char *name = NULL;
+  g_autofree char *text = NULL;
+
+  if (symbol == 0 && function == NULL)
+    return address;
+  name = sysprof_dup_one_line (symbol != 0 ? sysprof_symbol_name (symbols, symbol) : function);
+  if (symbol != 0)
+    {
+      uint64_t offset = lock->address - symbols->function_start[lock->data];
+
+      if (offset == 0 || is_all_of_object (self, lock))
+        return sysprof_rows_dup (self->rows, name);
+      text = g_strdup_printf ("%s+0x%" G_GINT64_MODIFIER "x", name, offset);
+    }
+  else
+    text = g_strdup_printf ("first %s in %s", is_held (kind) ? "locked" : "waited for", name);
+  return sysprof_rows_dup (self->rows, text);
+}
+
 static uint64_t
 add_row (SelectedWaits *self, Part *parts, uint32_t n)
 {
@@ -210,15 +347,21 @@ add_row (SelectedWaits *self, Part *parts, uint32_t n)
   Cell *cells = sysprof_rows_add (self->rows);
   int64_t time = 0, max = 0;
   uint64_t count = 0;
-  uint32_t from = 0;
+  uint32_t from = 0, first = UINT32_MAX;
+  const WaitLock *lock;
 
-  for (uint32_t i = 0; i < n && parts[i].role == WAITS; i++)
-    {
-      time = sysprof_time_sum (time, parts[i].time);
-      max = MAX (max, parts[i].max);
-      count += parts[i].count;
-    }
+  for (uint32_t i = 0; i < n; i++)
+    if (parts[i].role == WAITS)
+      {
+        time = sysprof_time_sum (time, parts[i].time);
+        max = MAX (max, parts[i].max);
+        count += parts[i].count;
+        first = MIN (first, parts[i].first);
+      }
+  lock = &store->waits.locks[first];
+  cells[KIND].text = kind_of_lock (self, lock);
   cells[LOCK].text = sysprof_rows_dup (self->rows, address);
+  cells[NAME].text = name_of_lock (self, lock, cells[KIND].text, cells[LOCK].text);
   cells[PROCESS].text =
       process != 0 ? sysprof_store_string (store, store->processes.row[process].comm) : "";
   cells[PID].number = parts->pid;
@@ -231,7 +374,7 @@ add_row (SelectedWaits *self, Part *parts, uint32_t n)
 
       while (end < n && parts[end].role == role)
         end++;
-      cells[WAITERS + role].texts = take_names (self->rows, parts + from, end - from);
+      cells[WAITING + role].texts = take_names (self->rows, parts + from, end - from);
       from = end;
     }
   return (uint64_t) time;

@@ -4,6 +4,12 @@
 
 #include "views/waits/selected-waits.h"
 
+static const char *const joining_functions[] = {
+  "pthread_join", "__pthread_join", "__pthread_clockjoin_ex", "std::thread::join", "thrd_join",
+};
+/* Where the kernel wakes those who wait for a thread that exits. */
+static const char *const exiting_functions[] = { "do_exit" };
+
 /* First entry with the same content for each thread: a thread that changed its name twice
  * has equal entries. */
 static uint32_t *
@@ -157,4 +163,22 @@ sysprof_selected_waits_reason (const SelectedWaits *self, uint32_t wait)
   text = name != NULL ? g_strdup_printf ("syscall:%s", name)
                       : g_strdup_printf ("syscall:%u", row->syscall - 1);
   return sysprof_rows_dup (self->rows, text);
+}
+
+uint8_t *
+sysprof_selected_waits_find_joins (const SelectedWaits *self)
+{
+  const Store *store = self->request->store;
+  const SymbolTable *symbols = self->request->symbols;
+  const Waits *waits = &store->waits;
+  g_autofree uint8_t *joins = sysprof_stacks_find_functions (
+      store, symbols, joining_functions, G_N_ELEMENTS (joining_functions), false);
+  g_autofree uint8_t *exits = sysprof_stacks_find_functions (
+      store, symbols, exiting_functions, G_N_ELEMENTS (exiting_functions), true);
+  uint8_t *is_join = g_new0 (uint8_t, MAX (waits->events.n, 1));
+
+  for (uint32_t i = 0; i < waits->events.n && sysprof_is_wanted_at (i); i++)
+    is_join[i] = waits->row[i].reason == OFF_CPU_FUTEX &&
+                 (joins[waits->events.stack[i]] || exits[waits->row[i].waker_stack]);
+  return is_join;
 }

@@ -41,6 +41,9 @@ const char *sysprof_selected_waits_waker (SelectedWaits *self, uint32_t wait);
 /* Reason of the wait for reports. In the arena of the rows. */
 const char *sysprof_selected_waits_reason (const SelectedWaits *self, uint32_t wait);
 
+/* [waits.events.n] 1 for waits for the end of another thread. *(full)* */
+uint8_t *sysprof_selected_waits_find_joins (const SelectedWaits *self);
+
 /* The other forms. */
 void sysprof_waits_fill_by_cause (SelectedWaits *self);
 void sysprof_waits_fill_by_thread (SelectedWaits *self);

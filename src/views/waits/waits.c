@@ -167,7 +167,7 @@ fill_waits (const ViewRequest *request, Rows *rows, GError **error)
 static const ViewSwitch switches[] = {
   { "details", "Show each thread, stack and waker in rows of its own" },
   { "by-thread", "Show running, runnable and waiting time of each thread" },
-  { "by-lock", "Show contended locks with their owners and waiters" },
+  { "by-lock", "Show contended locks by name, with the functions that wait and hold" },
   { "critical-path", "Show which waits delayed the selected thread, from waker to waker" },
   { NULL },
 };
