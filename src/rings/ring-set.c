@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "join/join.h"
+#include "rings/process-ids.h"
 #include "rings/ring-reader.h"
 #include "util/util.h"
 
@@ -32,7 +33,10 @@ typedef struct
   NumberMap counters; /* those that were defined or set here */
   NumberMap addresses;
   RingProgram *program; /* borrowed */
-  void *memory;         /* [memory_size]; NULL = not ours */
+  pid_t inner_pid;      /* of the program in its own PID namespace; 0 = the same */
+  pid_t inner_tid;      /* of the thread; 0 = not known yet */
+  pid_t tid;
+  void *memory; /* [memory_size]; NULL = not ours */
   size_t memory_size;
   bool is_finished;
 } ProgramRing;
@@ -248,6 +252,7 @@ sysprof_ring_set_add (RingSet *self, pid_t pid)
 
   sysprof_ring_set_add_memory (self, pid, memory, memory + page_size, (uint32_t) body_size);
   ring = g_ptr_array_index (self->rings, self->rings->len - 1);
+  ring->inner_pid = sysprof_ring_find_inner_pid (pid);
   ring->memory = memory;
   ring->memory_size = page_size + 2 * body_size;
   return sysprof_steal_fd (&fd);
@@ -291,6 +296,46 @@ copy_frame (RingSet *self, ProgramRing *ring, SysprofCaptureFrame *frame)
   return is_copied;
 }
 
+static int32_t *
+get_tid (SysprofCaptureFrame *frame)
+{
+  switch (frame->type)
+    {
+    case SYSPROF_CAPTURE_FRAME_SAMPLE:
+      return &((SysprofCaptureSample *) frame)->tid;
+    case SYSPROF_CAPTURE_FRAME_TRACE:
+      return &((SysprofCaptureTrace *) frame)->tid;
+    case SYSPROF_CAPTURE_FRAME_ALLOCATION:
+      return &((SysprofCaptureAllocation *) frame)->tid;
+    default:
+      return NULL;
+    }
+}
+
+/* A ring belongs to one thread, so at most one is looked up. */
+static void
+translate_ids (ProgramRing *ring, SysprofCaptureFrame *frame)
+{
+  int32_t *tid = get_tid (frame);
+
+  if (frame->pid != ring->inner_pid)
+    return;
+  frame->pid = ring->program->pid;
+  if (tid == NULL || *tid <= 0)
+    return;
+  if (*tid == ring->inner_pid)
+    {
+      *tid = ring->program->pid;
+      return;
+    }
+  if (ring->inner_tid == 0)
+    {
+      ring->inner_tid = *tid;
+      ring->tid = sysprof_ring_find_thread (ring->program->pid, *tid);
+    }
+  *tid = *tid == ring->inner_tid ? ring->tid : -1;
+}
+
 static void
 give_up (ProgramRing *ring)
 {
@@ -318,6 +363,8 @@ copy_next (RingSet *self, ProgramRing *ring)
       return false;
     }
 
+  if (ring->inner_pid != 0)
+    translate_ids (ring, (SysprofCaptureFrame *) (void *) self->frame);
   if (!copy_frame (self, ring, (SysprofCaptureFrame *) (void *) self->frame))
     ring->program->n_rejected++;
   ring->program->n_shortened += self->translation.n_cut - n_cut;

@@ -9,6 +9,7 @@
  *
  *   ring-reader.c     reads the frames of one ring
  *   ring-set.c        merges all rings into the recording
+ *   process-ids.c     translates the process and thread numbers of containers
  *   control-server.c  answers requests for rings
  *
  * Programs are untrusted. None of their bytes is used before it was copied and checked, and

@@ -11,6 +11,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 
 import tap
 from decoder import decode
@@ -21,7 +22,7 @@ ONLY_PROGRAM = ("--no-perf", "--no-cpu", "--no-disk", "--no-memory", "--no-netwo
                 "--no-system-log", "--no-graphics-info", "--no-recorder", "--no-decode", "--quiet", "--force", "--exit-status")
 PAGE = mmap.PAGESIZE
 HEAD, TAIL, N_DROPPED = 0, 4, 16  # offsets in the first page of a ring
-MARK, FILE, END = 10, 13, 0xFF
+SAMPLE, MARK, FILE, END = 2, 10, 13, 0xFF
 
 
 def request_ring():
@@ -73,9 +74,23 @@ def change_while_read():
         struct.pack_into("<I", memory, where & ~3, random.choice((0, 8, 24, 104, 208, 4096, random.getrandbits(32))))
 
 
+def sample_in_a_thread():
+    """Writes a sample with the thread's number, and waits until the recorder has read it."""
+    with open("/proc/thread-self/stat", encoding="ascii") as stat, open("thread", "w", encoding="ascii") as file:
+        file.write(stat.read().split()[0])
+    memory = request_ring()
+    put(memory, header(40, SAMPLE) + struct.pack("<HHiQ", 1, 0, threading.get_native_id(), 0x401000))
+    while struct.unpack_from("<I", memory, HEAD) != (40,):
+        os.sched_yield()
+
+
 def act(what):
     """A program under test, in Python."""
-    if what == "change-while-read":
+    if what == "sample-in-a-thread":
+        thread = threading.Thread(target=sample_in_a_thread)
+        thread.start()
+        thread.join()
+    elif what == "change-while-read":
         change_while_read()
     elif what == "file":
         chunk = header(288, FILE) + struct.pack("<HH256s", 1, 4, b"notes.txt") + b"text"
@@ -189,6 +204,27 @@ class Collector(Case):
         for what in "change-while-read", "junk", "shrink":
             with self.subTest(what):
                 self.record(sys.executable, __file__, "act", what)
+
+    def test_numbers_of_another_pid_namespace(self):
+        inside = "unshare", "--pid", "--fork"
+        if run(*inside, "true").returncode != 0:
+            self.skipTest("not allowed to make a PID namespace")
+        # /proc is that of the outer namespace.
+        script = 'read -r outer rest </proc/self/stat; echo $outer $$ >numbers; exec "$0" all'
+        capture, text = self.record(*inside, "sh", "-c", script, TARGET)
+        self.assertEqual(text, "")
+        with open("numbers", encoding="ascii") as file:
+            outer, inner = map(int, file.read().split())
+        self.assertEqual(inner, 1)
+        frames = [f for f in capture.frames if f["type"] in ("mark", "log", "sample", "allocation")]
+        self.assertEqual({f["pid"] for f in frames[:10]}, {outer})
+        self.assertEqual({f["tid"] for f in frames[:10] if "tid" in f}, {outer})
+        marks, _ = self.record(*inside, "sh", "-c", script.replace("all", "mark a b"), CLI)
+        with open("numbers", encoding="ascii") as file:
+            self.assertEqual([f["pid"] for f in marks.of("mark")], [int(file.read().split()[0])])
+        samples, _ = self.record(*inside, sys.executable, __file__, "act", "sample-in-a-thread")
+        with open("thread", encoding="ascii") as file:
+            self.assertEqual([f["tid"] for f in samples.of("sample")], [int(file.read())])
 
     def test_trace_file_without_the_socket(self):
         capture, _ = self.record("env", "-u", "SYSPROF_CONTROL_FD", TARGET, "all", options=("--use-trace-fd",))
