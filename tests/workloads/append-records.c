@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define N_RECORDS 6000
+#define N_RECORDS 1500
 
 __attribute__ ((noinline)) static void
 append_record (int fd, int number)

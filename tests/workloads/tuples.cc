@@ -22,16 +22,16 @@ struct Record<0>
   int value;
 };
 
-template struct Record<40>;
+template struct Record<30>;
 
 std::size_t
-count (const Record<40> &record)
+count (const Record<30> &record)
 {
   return record.rows.size () + record.by_name.size ();
 }
 
-Record<40>
-copy (const Record<40> &record)
+Record<30>
+copy (const Record<30> &record)
 {
   return record;
 }

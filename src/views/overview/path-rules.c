@@ -20,8 +20,20 @@ typedef struct
   int64_t delayed; /* ready to run, but others had the CPU */
 } Part;
 
+static bool
+is_selected (const Findings *self, int64_t pid)
+{
+  const SampleFilter *filter = self->request->filter;
+
+  for (uint32_t i = 0; i < filter->n_processes; i++)
+    if (self->store->processes.row[filter->processes[i]].pid == pid)
+      return true;
+  return false;
+}
+
+/* Parts of other processes, such as the kernel's threads, are not the command's. */
 static Part
-find_longest_part (const Rows *rows)
+find_longest_part (const Findings *self, const Rows *rows)
 {
   size_t duration = sysprof_rows_column (rows, "duration"),
          process = sysprof_rows_column (rows, "process"),
@@ -47,7 +59,7 @@ find_longest_part (const Rows *rows)
       else if (strcmp (cells[state].text, "runnable") == 0 ||
                strcmp (cells[state].text, "preempted") == 0)
         part->delayed += cells[duration].number;
-      if (longest == NULL || part->time > longest->time)
+      if ((longest == NULL || part->time > longest->time) && is_selected (self, part->pid))
         longest = part;
     }
   return longest != NULL ? *longest : (Part){ 0 };
@@ -72,7 +84,7 @@ sysprof_find_critical_path (Findings *self)
   request.limit = 0;
   if (!sysprof_view_fill (&sysprof_waits_view, &request, &rows, NULL))
     return;
-  part = find_longest_part (&rows);
+  part = find_longest_part (self, &rows);
   if (part.time > 0 && part.pid != command->pid &&
       sysprof_percent ((uint64_t) part.time, rows.total) >= BIG_PART)
     {

@@ -16,7 +16,7 @@
 /* Columns of the view `waits`. */
 typedef struct
 {
-  size_t process, pid, reason, time, idle, cause, symbol;
+  size_t process, pid, reason, time, runnable, idle, cause, symbol;
 } WaitColumns;
 
 /* What the process did that waited most. */
@@ -61,6 +61,7 @@ choose_waiter (const Rows *rows, const WaitColumns *at, Waiter *waiter)
           continue;
         }
       known->waited = sysprof_time_sum (known->waited, cells[at->time].number);
+      known->delayed = sysprof_time_sum (known->delayed, cells[at->runnable].number);
       if (known->main_cause == NULL ||
           cells[at->time].number > known->main_cause[at->time].number)
         known->main_cause = cells;
@@ -156,9 +157,11 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
   g_autofree char *pid = g_strdup_printf ("%" G_GINT64_FORMAT, waiter->pid);
   g_autofree char *cause = dup_cause (waiter->main_cause[at->cause].text, reason);
   g_autofree char *delayed = sysprof_dup_duration (waiter->delayed);
-  g_autofree char *delay = waiter->delayed > waiter->ran / 10
-                               ? g_strdup_printf (" It waited %s for a CPU, too.", delayed)
-                               : g_strdup ("");
+  g_autofree char *delay =
+      waiter->delayed > waiter->ran / 10
+          ? g_strdup_printf (" %s waited %s for a CPU, too.",
+                             waiter->n_threads > 1 ? "They" : "It", delayed)
+          : g_strdup ("");
   g_autofree char *threads =
       waiter->n_threads > 1 ? g_strdup_printf ("The %u threads of ", waiter->n_threads) : NULL;
 
@@ -249,6 +252,7 @@ sysprof_find_waits (Findings *self)
     .pid = sysprof_rows_column (&rows, "pid"),
     .reason = sysprof_rows_column (&rows, "reason"),
     .time = sysprof_rows_column (&rows, "time"),
+    .runnable = sysprof_rows_column (&rows, "runnable"),
     .idle = sysprof_rows_column (&rows, "idle"),
     .cause = sysprof_rows_column (&rows, "cause"),
     .symbol = sysprof_rows_column (&rows, "symbol"),
