@@ -58,6 +58,9 @@ recognize (int fd, size_t size)
   g_autofree char *begin = g_malloc (BEGIN_SIZE);
   ssize_t got = pread (fd, begin, BEGIN_SIZE, 0);
 
+  /* Such a file may have lines that look like stacks. */
+  if (got > 0 && sysprof_foreign_file_describe (begin, (size_t) got) != NULL)
+    return NULL;
   for (const Importer *const *importer = sysprof_importer_table; got > 0 && *importer;
        importer++)
     if ((*importer)->recognize ((Text){ begin, begin + got }, (size_t) got == size))

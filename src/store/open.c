@@ -18,6 +18,14 @@ static const uint8_t magic[] = { 0x5e, 0x97, 0xca, 0xfd };
 static bool
 check_header (const FileBytes *bytes, const char *name, GError **error)
 {
+  const char *foreign = sysprof_foreign_file_describe (bytes->bytes, bytes->size);
+
+  if (foreign != NULL)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT, "Cannot open '%s': this is %s.",
+                   name, foreign);
+      return false;
+    }
   if (bytes->size < FILE_HEADER_SIZE)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,

@@ -8,6 +8,7 @@
  *   color.h           whether to write colors to a terminal
  *   completion.h      shell completion
  *   errors.h          the error domain SYSPROF_ERROR; messages from errno
+ *   foreign-file.h    names files of other programs that are not captures
  *   hidden-text.h     characters that are not shown, or that reorder others
  *   index-set.h       sets of numbers with a fast intersection
  *   intern.h          strings as numbers
@@ -50,6 +51,7 @@
 #include "util/color.h"
 #include "util/completion.h"
 #include "util/errors.h"
+#include "util/foreign-file.h"
 #include "util/hidden-text.h"
 #include "util/intern.h"
 #include "util/large.h"

@@ -3,20 +3,24 @@
 """Runs sysprof-report on captures made by hand, and compares its output with counts of the test."""
 import collections
 import csv
+import gzip
 import html
 import io
 import itertools
 import json
+import lzma
 import os
 import pathlib
 import shlex
 import pty
 import random
 import re
+import shutil
 import signal
 import stat
 import struct
 import subprocess
+import tarfile
 import sys
 import tempfile
 import unicodedata
@@ -1335,6 +1339,35 @@ class Usage(Base):
         self.refuse(1, 'no function', 'tree', '--format', 'folded', '--focus', 'nobody', self.capture)
         self.refuse(1, "no embedded file 'nope'", '--extract', 'nope', self.capture)
         self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
+
+    def test_files_of_other_programs_are_recognized(self):
+        path = self.folder / 'foreign'
+        core = bytearray(64)
+        core[:6], core[16:18] = b'\x7fELF\2\1', b'\4\0'
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode='w', format=tarfile.USTAR_FORMAT) as tar:
+            tar.add('/etc/hostname')
+        # message Profile { repeated ValueType sample_type = 1; … }
+        pprof = bytes((10, 4, 8, 1, 16, 2, 10, 4, 8, 3, 16, 4))
+        for data, words in ((b'PERFILE2' + bytes(300), 'this is perf.data: convert it with'),
+                            (bytes(core), 'core dump'), (pathlib.Path(REPORT).read_bytes(), "'sysprof-cli -- PROGRAM'"),
+                            (b'# callgrind format\nversion: 1\n', 'callgrind_annotate'), (b'desc: x\ncmd: y\ntime_unit: i\n', 'ms_print'),
+                            (b'v 10400 3\nX /bin/ls\n', 'heaptrack_print -F'), (pprof, 'pprof'), (archive.getvalue(), 'tar archive'),
+                            (json.dumps({'traceEvents': [{'ph': 'X'}]}).encode(), 'Chrome trace'),
+                            (json.dumps([{'name': 'a', 'ph': 'B'}]).encode(), 'Chrome trace'),
+                            (run('functions', '--format', 'json', self.capture).stdout, 'give the capture'),
+                            (run('flame', '--format', 'html', self.capture).stdout, 'web page'),
+                            (run('flame', '--format', 'svg', self.capture).stdout, 'picture')):
+            for packed in (data, gzip.compress(data), lzma.compress(data)):
+                path.write_bytes(packed)
+                self.refuse(1, words, path)
+        # Real programs on the test machine.
+        for command, words in ((('valgrind', '-q', '--tool=callgrind', f'--callgrind-out-file={path}', '/bin/true'), 'Callgrind'),
+                               (('valgrind', '-q', '--tool=massif', f'--massif-out-file={path}', '/bin/true'), 'Massif'),
+                               (('zip', '-qjFS', path.with_suffix('.zip'), self.capture), 'ZIP')):
+            if shutil.which(command[0]):
+                subprocess.run(command, check=True, timeout=120)
+                self.refuse(1, words, command[-2] if command[0] == 'zip' else path)
 
     def test_full_disk(self):
         with open('/dev/full', 'wb') as full:
