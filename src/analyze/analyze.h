@@ -79,6 +79,29 @@ sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summ
 /* [n_marks] duration of each mark without that of the marks within it. *(full)* */
 int64_t *sysprof_marks_find_self (const Store *store);
 
+/* Values of one counter: store->counters.time[first] … [first + n - 1]. */
+typedef struct
+{
+  uint32_t first;
+  uint32_t n;
+} CounterPart;
+
+/* The CPU time and resident memory of a process. Of several processes with one pid, the CPU
+ * time is the sum. -1 = not recorded. */
+typedef struct
+{
+  int64_t cpu_time;       /* ns */
+  int64_t resident_first; /* bytes, at the start of the time or of the process */
+  int64_t resident_last;
+  int64_t resident_max;
+  CounterPart resident; /* the values that these summarize, of the last such process */
+} ProcessUsage;
+
+/* Of each process in the times that `filter` (may be NULL) selects, [processes.n]. Sets `time`
+ * to their hull. *(full)* */
+ProcessUsage *
+sysprof_usage_of_processes (const Store *store, const SampleFilter *filter, TimeRange *time);
+
 /* What was at one line of a source file, in entries of stacks. */
 typedef struct
 {

@@ -27,6 +27,8 @@ sysprof_cell_is_none (const Column *column, Cell cell)
       return cell.number == NO_NUMBER;
     case COLUMN_REAL:
       return !isfinite (cell.real);
+    case COLUMN_QUANTITY:
+      return !isfinite (cell.quantity->value);
     default:
       return false;
     }
@@ -46,41 +48,6 @@ sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
   return g_ascii_strtod (buffer, NULL) == value
              ? buffer
              : g_ascii_dtostr (buffer, G_ASCII_DTOSTR_BUF_SIZE, value);
-}
-
-/* Large numbers get three digits and a prefix. Others are whole, or have two decimals, or
- * three digits if two decimals would show 0. *(full)* */
-static char *
-dup_real (double value)
-{
-  static const char prefixes[] = "kMGTPE";
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE], grouped[SYSPROF_GROUPED_SIZE];
-  double size = fabs (value);
-
-  if (size >= 9.995e6 && size < 9.995e20)
-    {
-      double rest = size / 1e3;
-      size_t prefix = 0;
-
-      for (; rest >= 999.5; rest /= 1e3)
-        prefix++;
-      (void) g_ascii_formatd (buffer, sizeof buffer,
-                              rest < 9.995   ? "%.2f"
-                              : rest < 99.95 ? "%.1f"
-                                             : "%.0f",
-                              rest);
-      return g_strdup_printf ("%s%s %c", value < 0 ? "-" : "", buffer, prefixes[prefix]);
-    }
-
-  if (floor (value) == value && size < 0x1p53)
-    return g_strdup_printf ("%s%s", value < 0 ? "-" : "",
-                            sysprof_format_grouped ((uint64_t) size, grouped));
-  if (size >= 10000 && size < 0x1p53)
-    return g_strdup_printf ("%s%s", value < 0 ? "-" : "",
-                            sysprof_format_grouped ((uint64_t) (size + 0.5), grouped));
-  if (size >= 0.1 && size < 10000)
-    return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.2f", value));
-  return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.3g", value));
 }
 
 double
@@ -245,7 +212,9 @@ sysprof_dup_cell (const Column *column, Cell cell)
     case COLUMN_COUNT:
       return g_strdup (sysprof_format_grouped (cell.count, grouped));
     case COLUMN_BYTES:
-      return g_strdup (sysprof_format_grouped ((uint64_t) MAX (cell.number, 0), grouped));
+      return column->is_short
+                 ? sysprof_dup_quantity ((double) cell.number, "bytes")
+                 : g_strdup (sysprof_format_grouped ((uint64_t) MAX (cell.number, 0), grouped));
     case COLUMN_DURATION:
       return sysprof_dup_duration (cell.number);
     case COLUMN_TIME:
@@ -256,7 +225,9 @@ sysprof_dup_cell (const Column *column, Cell cell)
     case COLUMN_BOOL:
       return g_strdup (cell.flag ? "yes" : "no");
     case COLUMN_REAL:
-      return dup_real (cell.real);
+      return sysprof_dup_real (cell.real);
+    case COLUMN_QUANTITY:
+      return sysprof_dup_quantity (cell.quantity->value, cell.quantity->unit);
     case COLUMN_GRAPH:
       return sysprof_dup_graph (cell.graph, 1);
     }

@@ -149,6 +149,8 @@ dup_cell (const Column *column, Cell cell)
       return g_strdup_printf ("%" G_GUINT64_FORMAT, cell.count);
     case COLUMN_REAL:
       return g_strdup (sysprof_format_real (cell.real, buffer));
+    case COLUMN_QUANTITY:
+      return g_strdup (sysprof_format_real (cell.quantity->value, buffer));
     case COLUMN_BOOL:
       return g_strdup (cell.flag ? "true" : column->may_miss ? "" : "false");
     case COLUMN_DURATION:

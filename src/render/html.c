@@ -132,12 +132,13 @@ write_figure (TextWriter *writer, const Rows *rows, const Column *column, Cell c
   sysprof_text_writer_printf (writer, "<td class=\"n%s\"", column->share ? " share" : "");
   if (sysprof_cell_is_none (column, cell))
     sysprof_text_writer_puts (writer, " data-value=\"\"");
-  else if (column->kind == COLUMN_REAL)
+  else if (column->kind == COLUMN_REAL || column->kind == COLUMN_QUANTITY)
     {
       char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+      double value = column->kind == COLUMN_REAL ? cell.real : cell.quantity->value;
 
       sysprof_text_writer_printf (writer, " data-value=\"%s\"",
-                                  sysprof_format_real (cell.real, buffer));
+                                  sysprof_format_real (value, buffer));
     }
   else if (column->kind == COLUMN_COUNT)
     sysprof_text_writer_printf (writer, " data-value=\"%" G_GUINT64_FORMAT "\"", cell.count);

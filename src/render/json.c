@@ -231,6 +231,9 @@ write_cell (TextWriter *writer, const Column *column, Cell cell)
     case COLUMN_REAL:
       write_real (writer, cell.real);
       break;
+    case COLUMN_QUANTITY:
+      write_real (writer, cell.quantity->value);
+      break;
     case COLUMN_GRAPH:
       write_graph (writer, cell.graph);
       break;

@@ -21,13 +21,20 @@ rank_of_column (const Column *column)
 
 /* Whether all cells of an optional column are empty. */
 static bool
-is_empty_column (const Rows *rows, uint32_t column)
+is_empty_column (const Rows *rows, uint32_t index)
 {
-  if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
+  const Column *column = &rows->columns[index];
+  bool is_text = column->kind == COLUMN_TEXT;
+
+  if (is_text ? column->extra == 0 : !column->may_miss || rows->n_rows == 0)
     return false;
   for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
-    if (sysprof_rows_cells (rows, row)[column].text[0])
-      return false;
+    {
+      Cell cell = sysprof_rows_cells (rows, row)[index];
+
+      if (is_text ? cell.text[0] != '\0' : !sysprof_cell_is_none (column, cell))
+        return false;
+    }
   return true;
 }
 

@@ -247,3 +247,85 @@ sysprof_dup_duration (int64_t nsec)
           units[i].unit);
   return g_strdup_printf ("%" G_GINT64_FORMAT " ns", nsec);
 }
+
+/* Three digits: "1.23", "12.3", "123". */
+static const char *
+format_digits (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
+{
+  return g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE,
+                          fabs (value) < 9.995   ? "%.2f"
+                          : fabs (value) < 99.95 ? "%.1f"
+                                                 : "%.0f",
+                          value);
+}
+
+char *
+sysprof_dup_real (double value)
+{
+  static const char prefixes[] = "kMGTPE";
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE], grouped[SYSPROF_GROUPED_SIZE];
+  const char *sign = value < 0 ? "-" : "";
+  double size = fabs (value);
+
+  if (size >= 9.995e6 && size < 9.995e20)
+    {
+      double rest = size / 1e3;
+      size_t prefix = 0;
+
+      for (; rest >= 999.5; rest /= 1e3)
+        prefix++;
+      return g_strdup_printf ("%s%s %c", sign, format_digits (rest, buffer), prefixes[prefix]);
+    }
+
+  if (floor (value) == value && size < 0x1p53)
+    return g_strdup_printf ("%s%s", sign, sysprof_format_grouped ((uint64_t) size, grouped));
+  if (size >= 10000 && size < 0x1p53)
+    return g_strdup_printf ("%s%s", sign,
+                            sysprof_format_grouped ((uint64_t) (size + 0.5), grouped));
+  if (size >= 0.1 && size < 10000)
+    return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.2f", value));
+  return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.3g", value));
+}
+
+char *
+sysprof_dup_quantity (double value, const char *unit)
+{
+  /* The greatest one that fits. Units that only repeat the name of the counter, such as
+   * "events", are not in the list. */
+  static const struct
+  {
+    const char *unit;
+    double size;
+    const char *shown;
+  } shown_units[] = {
+    /* clang-format off */
+    { "ns", 1e9, "s" }, { "ns", 1e6, "ms" }, { "ns", 1e3, "us" }, { "ns", 0, "ns" },
+    { "bytes", 1e12, "TB" }, { "bytes", 1e9, "GB" }, { "bytes", 1e6, "MB" },
+    { "bytes", 1e3, "kB" }, { "bytes", 0, "B" },
+    { "uAh", 1e6, "Ah" }, { "uAh", 1e3, "mAh" }, { "uAh", 0, "uAh" },
+    { "%", 0, "%" }, { "W", 0, "W" }, { "degC", 0, "degC" },
+    /* clang-format on */
+  };
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  const char *per_second = g_str_has_suffix (unit, "/s") ? "/s" : "";
+  size_t length = strlen (unit) - strlen (per_second);
+  double size = fabs (value);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (shown_units); i++)
+    {
+      /* 999.6 kB would be shown as 1000 kB. */
+      double least = shown_units[i].size * 0.9995;
+      double number = value / (shown_units[i].size > 0 ? shown_units[i].size : 1);
+      g_autofree char *other = NULL;
+
+      if (strncmp (shown_units[i].unit, unit, length) != 0 ||
+          shown_units[i].unit[length] != '\0' || size < least)
+        continue;
+      if (fabs (number) < 0.0995 || fabs (number) >= 999.5 ||
+          (shown_units[i].size == 0 && floor (number) == number))
+        other = sysprof_dup_real (number);
+      return g_strdup_printf ("%s %s%s", other != NULL ? other : format_digits (number, buffer),
+                              shown_units[i].shown, per_second);
+    }
+  return sysprof_dup_real (value);
+}

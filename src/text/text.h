@@ -73,6 +73,12 @@ char *sysprof_dup_wrapped (const char *text, size_t columns, size_t indent);
 const char *sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE]);
 /* Formats 12.3456 as 12.35 in any locale. */
 const char *sysprof_format_fixed (double value, char buffer[SYSPROF_GROUPED_SIZE]);
+/* Large numbers get three digits and a prefix. Others are whole, or have two decimals, or three
+ * digits if two decimals would show 0. *(full)* */
+char *sysprof_dup_real (double value);
+/* Formats a value with a prefix of its unit that fits: "9.09 MB" for bytes, "572 ms" for ns,
+ * "34.1 GB/s" for bytes/s, "12.3 %". Units without a short form are omitted. *(full)* */
+char *sysprof_dup_quantity (double value, const char *unit);
 /* Formats nanoseconds with a suitable unit: "12.40 s", "830.00 ms". *(full)* */
 char *sysprof_dup_duration (int64_t nsec);
 /* `part` as a percentage of `whole`; 0 if `whole` is 0. */

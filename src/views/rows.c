@@ -48,6 +48,7 @@ add (Rows *self)
   static const char *const no_texts[] = { NULL };
   static const StackText no_stack = { 0 };
   static const GraphValues no_graph = { 0 };
+  static const Quantity no_quantity = { NAN, "" };
 
   for (uint32_t i = 0; i < self->n_columns; i++)
     switch (self->columns[i].kind)
@@ -67,6 +68,9 @@ add (Rows *self)
         break;
       case COLUMN_REAL:
         cells[i].real = 0;
+        break;
+      case COLUMN_QUANTITY:
+        cells[i].quantity = &no_quantity;
         break;
       case COLUMN_COUNT:
       case COLUMN_DURATION:
@@ -99,6 +103,15 @@ const char *
 sysprof_rows_dup (Rows *self, const char *text)
 {
   return text ? sysprof_arena_strndup (&self->arena, text, strlen (text)) : "";
+}
+
+void
+sysprof_rows_set_quantity (Rows *self, Cell *cell, double value, const char *unit)
+{
+  Quantity *quantity = sysprof_arena_alloc (&self->arena, sizeof *quantity);
+
+  *quantity = (Quantity){ value, unit };
+  cell->quantity = quantity;
 }
 
 double *
@@ -244,6 +257,9 @@ compare_rows (gconstpointer left, gconstpointer right, gpointer data)
       break;
     case COLUMN_REAL:
       order = compare_reals (cell_a.real, cell_b.real);
+      break;
+    case COLUMN_QUANTITY:
+      order = compare_reals (cell_a.quantity->value, cell_b.quantity->value);
       break;
     case COLUMN_STACK:
     case COLUMN_TEXTS:

@@ -20,11 +20,13 @@ typedef enum
   COLUMN_NUMBER, /* an integer that is not a quantity, such as a pid */
   COLUMN_STACK,  /* functions, innermost first */
   COLUMN_BOOL,
-  COLUMN_REAL,  /* not finite = no value */
-  COLUMN_GRAPH, /* series of numbers, drawn as a small graph */
+  COLUMN_REAL,     /* not finite = no value */
+  COLUMN_QUANTITY, /* a real number with a unit of its own */
+  COLUMN_GRAPH,    /* series of numbers, drawn as a small graph */
 } ColumnKind;
 
-/* The value of a number cell of any kind but COLUMN_COUNT and COLUMN_REAL that has no value. */
+/* The value of a number cell that has no value, except COLUMN_COUNT, which always has one, and
+ * COLUMN_REAL and COLUMN_QUANTITY. */
 #define NO_NUMBER INT64_MIN
 
 typedef struct
@@ -46,6 +48,8 @@ typedef struct
   bool is_long;
   /* 0, or 1 … MOST_EXTRA: narrow terminals omit columns with the greatest value first. */
   uint8_t extra;
+  /* Text shows bytes with three digits and a prefix. */
+  bool is_short;
   /* Text shows an empty cell for 0. */
   bool hides_zero;
   /* The text is a function name, which is abbreviated where it would be truncated. */
@@ -90,6 +94,14 @@ typedef struct
   const double *values; /* [n] not finite = no value */
 } GraphValues;
 
+/* Text shows the number with a prefix of the unit that fits. Formats for programs show the
+ * number; their rows have the unit in another column. */
+typedef struct
+{
+  double value;     /* not finite = no value */
+  const char *unit; /* as for sysprof_dup_quantity(); static, or in the arena */
+} Quantity;
+
 typedef union
 {
   /* Never NULL; any bytes. In Rows.arena, or lives as long as the store. */
@@ -100,6 +112,7 @@ typedef union
   const StackText *stack;
   bool flag;
   double real;
+  const Quantity *quantity;
   const GraphValues *graph;
 } Cell;
 
@@ -139,6 +152,8 @@ Cell *sysprof_rows_add_child (Rows *self, uint32_t parent);
 /* Returns a copy in the arena of the rows. */
 const char *sysprof_rows_dup (Rows *self, const char *text);
 
+/* Gives `cell` a quantity, in the arena. */
+void sysprof_rows_set_quantity (Rows *self, Cell *cell, double value, const char *unit);
 /* Gives `cell` a graph and returns its `n` values, in the arena, for the caller to fill. */
 double *sysprof_rows_add_graph (Rows *self, Cell *cell, uint32_t n, bool from_zero);
 

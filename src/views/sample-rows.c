@@ -160,6 +160,21 @@ sysprof_request_needs_focus (const ViewRequest *request, const char *view, GErro
   return false;
 }
 
+bool *
+sysprof_request_find_processes (const ViewRequest *request)
+{
+  const SampleFilter *filter = request->filter;
+  uint32_t n = request->store->processes.n;
+  bool is_narrowed = filter != NULL && filter->has_processes;
+  bool *is_in = g_new (bool, MAX (n, 1));
+
+  memset (is_in, !is_narrowed, MAX (n, 1));
+  for (uint32_t i = 0; is_narrowed && i < filter->n_processes; i++)
+    if (filter->processes[i] < n)
+      is_in[filter->processes[i]] = true;
+  return is_in;
+}
+
 ProcessId *
 sysprof_processes_of_stacks (const Store *store)
 {

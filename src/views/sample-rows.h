@@ -14,6 +14,8 @@ void sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilte
 Shape sysprof_request_shape (const ViewRequest *request);
 /* Whether the request selects all samples. */
 bool sysprof_request_is_whole (const ViewRequest *request);
+/* Whether the request selects each process, [processes.n]. *(full)* */
+bool *sysprof_request_find_processes (const ViewRequest *request);
 /* Process of each stack, [stacks.n]. *(full)* */
 ProcessId *sysprof_processes_of_stacks (const Store *store);
 /* Time since the start of the recording, never negative. */

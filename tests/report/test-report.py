@@ -1045,7 +1045,7 @@ class Looks(Base):
             with self.subTest(columns=columns):
                 used = next(line for line in self.bare_terminal('counters', path, columns=columns) if ' Used ' in line)
                 self.assertGreaterEqual(len(set(used) & set('▁▂▃▄▅▆▇█')), 5, used)
-                self.assertIn(' 18.6 G ', used)
+                self.assertIn(' 18.6 GB ', used)
                 marks = self.bare_terminal('marks', '--by-name', path, columns=columns)
                 self.assertTrue(marks[-1].endswith(' frameclock cycle'), marks)
                 self.assertEqual('▇' in marks[-1] or '█' in marks[-1], columns > 80)

@@ -4,8 +4,8 @@
  * of the processes that --pid selects, and of the 50 others with the most memory.
  *
  * Each reading lists /proc, which finds new processes, and reads the chosen ones through
- * descriptors that stay open. The others are only compared every SCAN_INTERVAL, because opening
- * their files is what costs most.
+ * descriptors that stay open. The memory of the others is only read every SCAN_INTERVAL,
+ * because opening their files is what costs most.
  *
  * The definition of a counter has the pid of its process, and its name, for readers that ignore
  * the pid. A process that exits keeps its last values.
@@ -63,6 +63,7 @@ typedef struct
   uint64_t resident;    /* pages, when it was last scanned; 0 = a kernel thread */
   bool is_wanted;       /* the command or its descendant, or selected by --pid */
   bool is_chosen;       /* both files are open and read */
+  bool is_young;        /* it started after the last scan of all processes */
   bool has_exited;
   int stat_fd;
   int statm_fd;
@@ -256,7 +257,7 @@ static void
 add_process (const SysprofProcessUsage *self, GArray *processes, int32_t pid)
 {
   autofd fd = sysprof_privilege_open_process_file (self->machine, pid, "stat");
-  UsedProcess process = { .pid = pid, .stat_fd = -1, .statm_fd = -1 };
+  UsedProcess process = { .pid = pid, .is_young = true, .stat_fd = -1, .statm_fd = -1 };
   char buffer[MAX_TEXT_SIZE];
   Text text;
   ProcStat stat;
@@ -355,15 +356,18 @@ compare_resident (const void *left, const void *right)
   return (a->resident < b->resident) - (a->resident > b->resident);
 }
 
+/* Scans the processes that are not chosen, or only the young ones, which are few and may have
+ * grown since they started. */
 static void
-scan_others (const SysprofProcessUsage *self)
+scan_others (const SysprofProcessUsage *self, bool only_young)
 {
   for (unsigned i = 0; i < self->processes->len; i++)
     {
       UsedProcess *process = process_at (self, i);
 
-      if (!process->is_chosen && process->resident > 0)
+      if (!process->is_chosen && process->resident > 0 && (process->is_young || !only_young))
         scan_memory (self, process);
+      process->is_young &= only_young;
     }
 }
 
@@ -398,13 +402,11 @@ read_processes (RecordingContext *context, int64_t now, void *data)
   for (unsigned i = 0; i < self->processes->len; i++)
     if (process_at (self, i)->is_wanted)
       (void) choose (self, process_at (self, i)); /* it may have exited */
+  if (self->next_scan != 0)                       /* all were just added otherwise */
+    scan_others (self, now < self->next_scan);
+  choose_others (self);
   if (now >= self->next_scan)
-    {
-      if (self->next_scan != 0) /* they were just added */
-        scan_others (self);
-      choose_others (self);
-      self->next_scan = now + SCAN_INTERVAL;
-    }
+    self->next_scan = now + SCAN_INTERVAL;
 
   for (unsigned i = 0; i < self->processes->len; i++)
     if (process_at (self, i)->is_chosen)

@@ -31,14 +31,14 @@ enum
 static const Column columns[] = {
   [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT },
   [NAME] = { "name", "NAME", COLUMN_TEXT },
-  [UNIT] = { "unit", "UNIT", COLUMN_TEXT, .extra = 1 },
+  [UNIT] = { "unit", "UNIT", COLUMN_TEXT, .json_only = true },
   [COUNT] = { "count", "COUNT", COLUMN_COUNT, .extra = 4 },
-  [FIRST] = { "first", "FIRST", COLUMN_REAL, .extra = 3 },
-  [LAST] = { "last", "LAST", COLUMN_REAL },
-  [MIN_] = { "min", "MIN", COLUMN_REAL, .extra = 2 },
-  [MAX_] = { "max", "MAX", COLUMN_REAL },
-  [MEAN] = { "mean", "MEAN", COLUMN_REAL, .extra = 2 },
-  [RATE] = { "rate", "PER SECOND", COLUMN_REAL },
+  [FIRST] = { "first", "FIRST", COLUMN_QUANTITY, .extra = 3 },
+  [LAST] = { "last", "LAST", COLUMN_QUANTITY },
+  [MIN_] = { "min", "MIN", COLUMN_QUANTITY, .extra = 2 },
+  [MAX_] = { "max", "MAX", COLUMN_QUANTITY },
+  [MEAN] = { "mean", "MEAN", COLUMN_QUANTITY, .extra = 2 },
+  [RATE] = { "rate", "PER SECOND", COLUMN_QUANTITY },
   [GRAPH] = { "graph", "GRAPH", COLUMN_GRAPH },
   [DESCRIPTION] = { "description", "DESCRIPTION", COLUMN_TEXT, .json_only = true },
   [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
@@ -174,18 +174,21 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   /* The increase before the first value is from an unknown time. */
   double growth =
       is_known && units[unit].is_growth ? sums->sum - sums->first : sums->last - sums->first;
+  const char *shown = is_known ? units[unit].unit : "";
+  g_autofree char *per_second = g_strconcat (shown, "/s", NULL);
   Cell *cells = sysprof_rows_add (rows);
 
   cells[CATEGORY].text = category;
   cells[NAME].text = name;
-  cells[UNIT].text = is_known ? units[unit].unit : "";
+  cells[UNIT].text = shown;
   cells[COUNT].count = sums->n;
-  cells[FIRST].real = sums->first;
-  cells[LAST].real = sums->last;
-  cells[MIN_].real = sums->min;
-  cells[MAX_].real = sums->max;
-  cells[MEAN].real = sums->sum / (double) sums->n;
-  cells[RATE].real = seconds > 0 ? growth / seconds : NAN;
+  sysprof_rows_set_quantity (rows, &cells[FIRST], sums->first, shown);
+  sysprof_rows_set_quantity (rows, &cells[LAST], sums->last, shown);
+  sysprof_rows_set_quantity (rows, &cells[MIN_], sums->min, shown);
+  sysprof_rows_set_quantity (rows, &cells[MAX_], sums->max, shown);
+  sysprof_rows_set_quantity (rows, &cells[MEAN], sums->sum / (double) sums->n, shown);
+  sysprof_rows_set_quantity (rows, &cells[RATE], seconds > 0 ? growth / seconds : NAN,
+                             sysprof_rows_dup (rows, per_second));
   draw_graph (rows, &cells[GRAPH], sums);
   cells[DESCRIPTION].text = sysprof_store_string (store, counter->description);
   cells[PID].number = counter->pid;
@@ -193,7 +196,8 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
 }
 
 /* Whether an overview shows the counter. There are many counters of single parts ("Total CPU
- * 3", "RX Bytes (eth0)"), and counters that never changed matter little. */
+ * 3", "RX Bytes (eth0)", "Resident (make/123)"), and counters that never changed matter
+ * little. */
 static bool
 is_in_overview (const Store *store, const Counter *counter, const Sums *sums)
 {
@@ -204,6 +208,23 @@ is_in_overview (const Store *store, const Counter *counter, const Sums *sums)
 
 /* Counters after this many of their category are in no order. */
 #define MOST_ROUNDS 8
+
+/* Categories that are shown after all others, in this order: there are many processes, and the
+ * recorder's own figures matter least. */
+static const char *const last_categories[] = { "Process", "Recorder", "Sampler" };
+
+#define N_RANKS (1 + G_N_ELEMENTS (last_categories))
+
+static unsigned
+rank_of (const Store *store, const Counter *counter)
+{
+  const char *category = sysprof_store_string (store, counter->category);
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (last_categories); i++)
+    if (strcmp (category, last_categories[i]) == 0)
+      return 1 + i;
+  return 0;
+}
 
 /* Adds counters of an overview round by round, one of each category, because the first
  * counters of a category matter most. */
@@ -222,13 +243,28 @@ add_overview (Rows *rows, const Store *store, const Sums *all)
 
       if (all[i].n == 0 || !is_in_overview (store, &counters->row[i], &all[i]))
         continue;
-      rounds[i] = MIN (n, MOST_ROUNDS - 1);
+      rounds[i] =
+          rank_of (store, &counters->row[i]) > 0 ? MOST_ROUNDS : MIN (n, MOST_ROUNDS - 1);
       g_hash_table_insert (n_of_category, category, GUINT_TO_POINTER (n + 1));
     }
 
-  for (unsigned round = 0; round < MOST_ROUNDS; round++)
+  for (unsigned round = 0; round <= MOST_ROUNDS; round++)
     for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
       if (rounds[i] == round)
+        add_counter (rows, store, &counters->row[i], &all[i]);
+}
+
+/* Counters that never changed go last, because there may be many, such as those of unused
+ * disks. */
+static void
+add_rank (Rows *rows, const Store *store, const Sums *all, unsigned rank)
+{
+  const Counters *counters = &store->counters;
+
+  for (unsigned changed = 2; changed-- > 0;)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (all[i].n > 0 && (all[i].min < all[i].max) == changed &&
+          rank_of (store, &counters->row[i]) == rank)
         add_counter (rows, store, &counters->row[i], &all[i]);
 }
 
@@ -259,12 +295,9 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
     }
   if (request->is_overview)
     add_overview (rows, store, all);
-  /* Counters that never changed go last, because there may be many, such as those of unused
-   * disks. */
-  for (unsigned changed = request->is_overview ? 0 : 2; changed-- > 0;)
-    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
-      if (all[i].n > 0 && (all[i].min < all[i].max) == changed)
-        add_counter (rows, store, &counters->row[i], &all[i]);
+  else
+    for (unsigned rank = 0; rank < N_RANKS; rank++)
+      add_rank (rows, store, all, rank);
   sysprof_event_matcher_clear (&matcher);
   return true;
 }

@@ -8,9 +8,9 @@ static bool
 fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 {
   static void (*const rules[]) (Findings *) = {
-    sysprof_find_frames,  sysprof_find_waits,        sysprof_find_critical_path,
-    sysprof_find_cpu_use, sysprof_find_interpreters, sysprof_find_kernel_use,
-    sysprof_find_quality, sysprof_find_events,
+    sysprof_find_frames,     sysprof_find_waits,         sysprof_find_critical_path,
+    sysprof_find_cpu_use,    sysprof_find_memory_growth, sysprof_find_interpreters,
+    sysprof_find_kernel_use, sysprof_find_quality,       sysprof_find_events,
   };
   Findings self = {
     .request = request, .store = request->store, .symbols = request->symbols, .rows = rows

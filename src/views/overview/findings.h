@@ -8,6 +8,7 @@
  *   finding-rows.c    how a finding becomes a row
  *   cpu-rules.c       processes, functions, the kernel
  *   frame-rules.c     slow frames of toolkits
+ *   memory-rules.c    processes that grow
  *   wait-rules.c      what was waited for
  *   path-rules.c      the process on which a command depended
  *   interpreter-rules.c  runtimes that do not name their functions
@@ -77,4 +78,5 @@ void sysprof_find_cpu_use (Findings *self);
 void sysprof_find_kernel_use (Findings *self);
 void sysprof_find_interpreters (Findings *self);
 void sysprof_find_quality (Findings *self);
+void sysprof_find_memory_growth (Findings *self);
 void sysprof_find_events (Findings *self);

@@ -9,6 +9,7 @@
 /* Parts of the summary that are not views of their own. */
 extern const View sysprof_categories_view;
 extern const View sysprof_findings_view;
+extern const View sysprof_memory_view;
 
 extern const View sysprof_counters_view;
 extern const View sysprof_functions_view;

@@ -17,17 +17,20 @@ fill_summary (const ViewRequest *request, Rows *rows, GError **error)
   return true;
 }
 
+/* clang-format off */
 static const ViewSection sections[] = {
   { &sysprof_findings_view, 8, 8 },
   { &sysprof_waits_view, 5, 2 },
   { &sysprof_processes_view, 5, 1 },
   { &sysprof_functions_view, 15, 3 },
   { &sysprof_categories_view, 0, 0 },
+  { &sysprof_memory_view, 0, 0 },
   { &sysprof_marks_view, 5, 0 },
   { &sysprof_counters_view, 5, 0 },
   { &sysprof_quality_view, 4, 0 },
   { 0 },
 };
+/* clang-format on */
 
 const View sysprof_summary_view = {
   .name = "summary",

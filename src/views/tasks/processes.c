@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Processes: shares, start and end times, command lines; with --details, threads, mappings
- * and mounts. */
+/* Processes: shares, CPU time and memory, start and end times, command lines; with --details,
+ * threads, mappings and mounts. */
 
 #include "views/overview/unwind-methods.h"
 #include "views/sample-rows.h"
+
+#include <math.h>
 
 enum
 {
@@ -12,6 +14,11 @@ enum
   COMMAND,
   SELF,
   TOTAL,
+  CPU_TIME,
+  CPU_PERCENT,
+  RSS_FIRST,
+  RSS_LAST,
+  RSS_MAX,
   START,
   END,
   WHOLE,
@@ -28,8 +35,15 @@ static const Column columns[] = {
   [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true }, /* same as self */
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
-  [START] = { "start", "START", COLUMN_TIME },
-  [END] = { "end", "END", COLUMN_TIME },
+  [CPU_TIME] = { "cpu-time", "CPU TIME", COLUMN_DURATION, .may_miss = true },
+  [CPU_PERCENT] = { "cpu-percent", "CPU %", COLUMN_REAL, .may_miss = true, .extra = 1 },
+  [RSS_FIRST] = { "rss-first", "RSS FIRST", COLUMN_BYTES, .may_miss = true, .is_short = true,
+                  .extra = 2 },
+  [RSS_LAST] = { "rss-last", "RSS LAST", COLUMN_BYTES, .may_miss = true, .is_short = true,
+                 .extra = 2 },
+  [RSS_MAX] = { "rss-max", "RSS MAX", COLUMN_BYTES, .may_miss = true, .is_short = true },
+  [START] = { "start", "START", COLUMN_TIME, .extra = 1 },
+  [END] = { "end", "END", COLUMN_TIME, .extra = 1 },
   [WHOLE] = { "whole", "COMPLETE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
   [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .extra = 3 },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
@@ -43,6 +57,8 @@ typedef struct
   uint64_t whole;  /* weight of complete stacks */
   int64_t start;
   int64_t end;
+  ProcessUsage usage;   /* the memory is that of the largest process */
+  bool is_shown;        /* even without samples */
   uint32_t n_processes; /* processes of the same name if merged; else 1 */
 } Shares;
 
@@ -60,6 +76,8 @@ compare_processes (const void *left, const void *right, void *data)
 
   if (order->shares[a].weight != order->shares[b].weight)
     return order->shares[a].weight < order->shares[b].weight ? 1 : -1;
+  if (order->shares[a].usage.cpu_time != order->shares[b].usage.cpu_time)
+    return order->shares[a].usage.cpu_time < order->shares[b].usage.cpu_time ? 1 : -1;
   return (a > b) - (a < b);
 }
 
@@ -163,6 +181,20 @@ list_mounts (const Store *store, ProcessId process)
 }
 
 static void
+set_usage (Cell *cells, const ProcessUsage *usage, TimeRange time)
+{
+  int64_t recorded = sysprof_time_between (time.begin, time.end);
+
+  cells[CPU_TIME].number = usage->cpu_time < 0 ? NO_NUMBER : usage->cpu_time;
+  cells[CPU_PERCENT].real = usage->cpu_time < 0 || recorded == 0
+                                ? NAN
+                                : 100 * (double) usage->cpu_time / (double) recorded;
+  cells[RSS_FIRST].number = usage->resident_first < 0 ? NO_NUMBER : usage->resident_first;
+  cells[RSS_LAST].number = usage->resident_last < 0 ? NO_NUMBER : usage->resident_last;
+  cells[RSS_MAX].number = usage->resident_max < 0 ? NO_NUMBER : usage->resident_max;
+}
+
+static Cell *
 add_process (Rows *rows,
              const ViewRequest *request,
              ProcessId process,
@@ -185,10 +217,22 @@ add_process (Rows *rows,
   cells[WHOLE].count = shares.whole;
   cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
   if (rows->n_columns != N_COLUMNS)
-    return;
+    return cells;
   cells[THREADS].texts = take_texts (rows, list_threads (store, process));
   cells[MAPS].texts = take_texts (rows, list_maps (store, maps, process));
   cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
+  return cells;
+}
+
+static void
+add_usage (ProcessUsage *to, const ProcessUsage *usage)
+{
+  int64_t cpu_time = sysprof_time_sum (MAX (to->cpu_time, 0), MAX (usage->cpu_time, 0));
+  bool is_known = to->cpu_time >= 0 || usage->cpu_time >= 0;
+
+  if (usage->resident_max > to->resident_max)
+    *to = *usage;
+  to->cpu_time = is_known ? cpu_time : -1;
 }
 
 /* Adds the shares of processes with the same name to the first of them, and clears the
@@ -214,6 +258,8 @@ merge_shares (Shares *shares, const Store *store)
       to->start = MIN (to->start, shares[i].start);
       to->end = MAX (to->end, shares[i].end);
       to->n_processes += shares[i].n_processes;
+      to->is_shown |= shares[i].is_shown;
+      add_usage (&to->usage, &shares[i].usage);
       shares[i] = (Shares){ 0 };
     }
 }
@@ -228,6 +274,9 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   g_autoptr (GHashTable) found_by = sysprof_unwind_methods_load (request->store);
   g_autofree ProcessId *order = g_new0 (ProcessId, MAX (store->processes.n, 1));
   bool is_whole = sysprof_request_is_whole (request);
+  g_autofree bool *is_in = sysprof_request_find_processes (request);
+  TimeRange time;
+  g_autofree ProcessUsage *usage = sysprof_usage_of_processes (store, request->filter, &time);
   StackWeights weights;
   Maps maps = { 0 };
   uint32_t n = 0;
@@ -246,12 +295,15 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
     {
       shares[i].start = store->processes.row[i].start;
       shares[i].end = store->processes.row[i].end;
+      shares[i].usage = usage[i];
       shares[i].n_processes = 1;
+      /* A selected process that only waits has CPU time and memory, and no samples. */
+      shares[i].is_shown = i > 0 && is_in[i] && (is_whole || usage[i].cpu_time >= 0);
     }
   if (sysprof_request_shape (request).merge_processes)
     merge_shares (shares, store);
   for (ProcessId i = 0; i < store->processes.n; i++)
-    if (shares[i].weight > 0 || (i > 0 && is_whole && shares[i].n_processes > 0))
+    if (shares[i].weight > 0 || (shares[i].is_shown && shares[i].n_processes > 0))
       order[n++] = i;
   (void) sysprof_sort_if_wanted (order, n, sizeof *order, compare_processes,
                                  &(Order){ shares });
@@ -260,7 +312,8 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   if (has_details)
     maps_init (&maps, store);
   for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
-    add_process (rows, request, order[i], shares[order[i]], &maps, found_by);
+    set_usage (add_process (rows, request, order[i], shares[order[i]], &maps, found_by),
+               &shares[order[i]].usage, time);
   maps_clear (&maps);
   sysprof_stack_weights_clear (&weights);
   return true;
@@ -274,7 +327,7 @@ static const ViewSwitch switches[] = {
 const View sysprof_processes_view = {
   .name = "processes",
   .title = "Processes",
-  .summary = "shares, lifetimes, commands; --details: threads, maps, mounts",
+  .summary = "shares, CPU, memory, commands; --details: threads, maps, mounts",
   .switches = switches,
   .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_MERGE,
