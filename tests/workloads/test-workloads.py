@@ -29,7 +29,8 @@ def built(name):
 
 def missing_in_python(symbol):
     """Distributions strip Python, so that its own functions have no names."""
-    asked = "import os, sys, sysconfig; print(os.path.join(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME') or '')); print(sys.executable)"
+    asked = ("import os, sys, sysconfig; print(sys.executable)\n"
+             "print(os.path.join(sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('INSTSONAME') or ''))")
     files = [path for path in run("python3", "-c", asked).stdout.decode().splitlines() if os.path.isfile(path)]
     if symbol in run("nm", *files).stdout.decode(errors="replace").split():
         return None
@@ -85,6 +86,12 @@ WORKLOADS = {
         options=["--runtime-names"], command=["node", source("sum-scores.js")],
         findings=[dict(kind="cpu", symbol=".*sumScores.*", share=0.3)],
         screen=["sumScores"]),
+    "growing_cache": dict(
+        command=[built("fill-cache")],
+        findings=[dict(kind="memory-growth", process="fill-cache/.*"),
+                  dict(kind="cpu", symbol="remember_answer", share=0.3)],
+        check=lambda test, summary, output: test.check_growth(summary, output),
+        screen=["fill-cache uses", "MB/s"]),
     "frames_in_gtk": dict(
         options=["--gtk"], command=[built("draw-chart")], needs_screen=True,
         findings=[dict(kind="frames", process="draw-chart/.*", symbol="draw_grid", share=0.05)],
@@ -140,7 +147,19 @@ class Workloads(Case):
             skip_without_bpf(self, told)
         return done.stdout.decode()
 
-    def check(self, name):
+    def check_growth(self, summary, output):
+        """The program prints what it kept, and in which time. The recorder reads the memory twice a second."""
+        kept, seconds = map(float, re.match(r"(\d+) bytes ([\d.]+) s", output).groups())
+        row, = (row for row in summary["memory"] if row["process"].startswith("fill-cache"))
+        self.assertGreater(row["last"] - row["first"], kept / 2)
+        self.assertLess(row["last"] - row["first"], kept * 1.1)
+        text, = (finding["text"] for finding in summary["findings"] if finding["kind"] == "memory-growth")
+        number, unit = re.search(r"([\d.]+) ([kMG]?B)/s", text).groups()
+        rate = float(number) * {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+        self.assertGreater(rate, kept / seconds / 2)
+        self.assertLess(rate, kept / seconds * 2)
+
+    def check(self, name, output):
         workload = WORKLOADS[name]
         done = run(REPORT, "summary", "--format", "json", name + ".syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -152,6 +171,8 @@ class Workloads(Case):
         for pattern, share in workload.get("functions", {}).items():
             most = max((row["total"] for row in summary["functions"] if re.fullmatch(pattern, row["symbol"])), default=0)
             self.assertGreaterEqual(most / total, share, pattern)
+        if "check" in workload:
+            workload["check"](self, summary, output)
         done = run(REPORT, name + ".syscap")
         lines = done.stdout.decode().splitlines()[:SCREEN]
         for text in workload["screen"]:
@@ -160,8 +181,7 @@ class Workloads(Case):
 
 def add_test(name):
     def test(self):
-        self.record(name)
-        self.check(name)
+        self.check(name, self.record(name))
     setattr(Workloads, "test_" + name, needs_root(test))
 
 
