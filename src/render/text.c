@@ -219,6 +219,12 @@ sysprof_render_text (const View *view,
 
       write_line (&writer, request, heading);
       sysprof_text_writer_puts (&writer, "\n");
+      if (rows->lead != NULL)
+        {
+          g_autofree char *lead = sysprof_dup_one_line (rows->lead);
+
+          sysprof_text_writer_printf (&writer, "%s\n\n", lead);
+        }
       if (rows->n_rows > 0)
         sysprof_text_table_write (&writer, request, rows, false);
       else if (rows->note == NULL)

@@ -139,6 +139,7 @@ typedef struct
   const char *noun;        /* "marks"; NULL = weight_name */
   const char *weight_name; /* "samples" */
   const char *weight_unit; /* "count" */
+  const char *lead;        /* sentence to show above the rows, likewise */
   const char *note;        /* sentence to show below the rows, in the arena; or NULL */
   Arena arena;
 } Rows;

@@ -4,6 +4,7 @@ import collections
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -301,15 +302,43 @@ def path_of(found, thread, begin, end):
     return [(a - begin, b - a, thread[0], state, by) for a, b, thread, state, by in reversed(segments) if b > a]
 
 
-def check_path(path, found):
+def sums_of(segments, found, samples):
+    """By thread, state and innermost function. The time of a running thread is shared out among its samples."""
+    sums = collections.Counter()
+    for begin, duration, tid, state, _ in segments:
+        functions = ['']
+        if state == 'running':
+            functions = [sample['stack'][0] for sample in samples
+                         if sample['thread'][0] == tid and begin <= sample['time'] - BEGIN < begin + duration] or ['']
+        elif state not in ('runnable', 'preempted'):
+            functions = [wait['stack'][0] for wait in found
+                         if wait['thread'][0] == tid and max(wait['begin'], BEGIN) == BEGIN + begin and wait['duration'] > 0 and reason_of(wait) == state][:1]
+        for i, function in enumerate(functions):
+            part = duration // (len(functions) - i)
+            sums[tid, state, function] += part
+            duration -= part
+    return dict(sums)
+
+
+def check_path(path, found, samples):
     for thread in waits.THREADS:
-        answer = report('waits', path, '--critical-path', '--thread', thread[0])
+        sums = report('waits', path, '--critical-path', '--thread', thread[0])
+        answer = report('waits', path, '--critical-path', '--details', '--thread', thread[0])
         got = [(row['time'], row['duration'], row['tid'], row['state'], row['wakes']) for row in answer['rows']]
         wanted = path_of(found, thread, BEGIN, END)
         for one, other in zip(got, wanted):
             check(one == other, 'path of', thread, one, other)
         check(len(got) == len(wanted), 'path of', thread, len(got), len(wanted))
         check(sum(row['duration'] for row in answer['rows']) == END - BEGIN, 'each moment once')
+        same({(row['tid'], row['state'], row['function']): row['duration'] for row in sums['rows']}, sums_of(wanted, found, samples), 'sums')
+        check(sums['weight'] == answer['weight'] and sums['weight']['total'] == END - BEGIN, sums['weight'])
+        order = [row['duration'] for row in sums['rows']]
+        check(order == sorted(order, reverse=True), 'heaviest first')
+        by_process = collections.Counter()
+        for row in sums['rows']:
+            by_process[row['process']] += row['duration']
+        lead = run('waits', path, '--critical-path', '--thread', thread[0]).stdout.splitlines()[2]
+        check(lead.startswith(f'2.00 s: {by_process.most_common(1)[0][0]} ') and re.search(r' = \d+ %[,)]', lead), lead)
     done = run('waits', path, '--critical-path')
     check(done.returncode == 2 and '--thread' in done.stderr, done.stderr)
 
@@ -362,7 +391,8 @@ def check_schema(path):
     except ImportError:
         return
     schema = json.loads((pathlib.Path(__file__).resolve().parents[2] / 'data' / 'sysprof-report.schema.json').read_text())
-    forms = {'wait': (), 'wait-detail': ('--details',), 'wait-thread': ('--by-thread',), 'wait-lock': ('--by-lock',), 'wait-step': ('--critical-path', '--thread', waits.THREADS[0][0])}
+    forms = {'wait': (), 'wait-detail': ('--details',), 'wait-thread': ('--by-thread',), 'wait-lock': ('--by-lock',), 
+             'wait-path': ('--critical-path', '--thread', waits.THREADS[0][0]), 'wait-step': ('--critical-path', '--details', '--thread', waits.THREADS[0][0])}
     for kind, arguments in forms.items():
         answer = report('waits', path, *arguments)
         check(answer['rows'], kind)
@@ -486,7 +516,7 @@ def check_gpu_fences():
     for row in report('waits', path, '--details')['rows']:
         times[row['reason']] += row['time']
     same(dict(times), {'gpu-fence': 270, 'runnable': 30, 'syscall:ioctl': 200, 'page-fault': 100, 'preempted': 100}, 'fences')
-    states = [row['state'] for row in report('waits', path, '--critical-path', '--process', 'game')['rows']]
+    states = [row['state'] for row in report('waits', path, '--critical-path', '--details', '--process', 'game')['rows']]
     check(states[:4] == ['gpu-fence', 'gpu-fence', 'runnable', 'gpu-fence'], states)
 
 
@@ -523,6 +553,20 @@ def check_names_of_locks():
          {'hot_lock': ('mutex', '0x404040', 2, ['work'], ['put'], []), 'filled': ('condition', '0x404080', 2, ['work'], [], ['put']),
           'table+0x40': ('mutex', '0x405040', 1, ['work'], ['put'], []), 'first locked in main': ('mutex', '0x999990', 1, ['main'], ['put'], []),
           'first waited for in work': ('condition', '0x777770', 1, ['work'], [], ['put'])}, 'names of locks')
+
+
+def check_path_of_device():
+    """A kernel thread that an interrupt woke finishes a wait: the wait is that of the program, not the rest of the kernel thread."""
+    kernel = 0xffffffff80002000
+    c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
+    c.jitmap([(waits.address(name), name) for name in waits.FUNCTIONS], time=BEGIN)
+    c.process('/usr/bin/io', pid=7, time=BEGIN).process('kworker/0:1', pid=2, time=BEGIN)
+    c.sample([captures.KERNEL, kernel], 2, pid=2, time=BEGIN + 5)
+    stream, rests = waits.Stream(), [captures.KERNEL, kernel]
+    stream.wait(BEGIN + 10, 890, (2, 2, 'kworker/0:1'), waits.OTHER, flags=waits.BY_INTERRUPT, stack=rests)
+    stream.wait(BEGIN + 100, 850, (7, 7, 'io'), waits.IO, 0, 74, stack=waits.stack_of(['work', 'start']), waker=(2, 2, 'kworker/0:1'), waker_stack=rests)
+    rows = report('waits', save('device', waits.embed(c, stream, time=BEGIN)), '--critical-path', '--process', 'io', '--time', '0..950ns')['rows']
+    same({(row['process'], row['state'], row['function']): row['duration'] for row in rows}, {('io', 'io', 'work'): 850, ('io', 'running', ''): 100}, 'device')
 
 
 def check_mixed():
@@ -598,7 +642,7 @@ for seed in (1, 2, 3):
     check_weights(path, found, samples, 1_000_000)
     check_by_thread(path, found, runs)
     check_by_lock(path, found)
-    check_path(path, found)
+    check_path(path, found, samples)
 check_same_in_all_forms(path)
 check_schema(path)
 capture, found, _, _ = waits.make(4, sampled=8)
@@ -611,5 +655,6 @@ check_cut(5)
 check_findings()
 check_gpu_fences()
 check_names_of_locks()
+check_path_of_device()
 check_mixed()
 print(f'ok: {n_checks} checks')

@@ -7,8 +7,8 @@
  * time that thread ran, and its own waits. A wait that no thread ended (timer, device,
  * scheduler) is on the path itself. So each moment has exactly one row. */
 
+#include "views/waits/critical-path.h"
 #include "views/stack-texts.h"
-#include "views/waits/selected-waits.h"
 
 enum
 {
@@ -38,22 +38,12 @@ static const Column columns[] = {
   [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
 };
 
-typedef enum
-{
-  RUNS,
-  COULD_RUN,
-  WAITS,
-} State;
-
-typedef struct
-{
-  int64_t begin;
-  int64_t end;
-  uint32_t thread; /* index in Path */
-  State state;
-  uint32_t wait;  /* the wait; unused if the thread runs */
-  uint32_t wakes; /* 1 + the wait of another thread that it ends; 0 = none */
-} Segment;
+/* Work of devices and timers that the kernel does in whatever thread is running. Work for the
+ * network is not among them: it is that of the thread which sends to another one here. */
+static const char *const device_functions[] = {
+  "blk_done_softirq", "run_timer_softirq", "hrtimer_run_softirq", "tasklet_action",
+  "rcu_core",         "rcu_core_si",       "irq_exit_rcu",        "irq_exit",
+};
 
 typedef struct
 {
@@ -65,8 +55,9 @@ typedef struct
   uint32_t *wait;   /* [events.n] by thread, then by time */
   /* [events.n] each wait is used once, so that damaged files cannot cause loops */
   uint8_t *is_used;
+  uint8_t *is_of_device; /* [stacks.n] */
   uint32_t n;
-  GArray *segments;
+  GArray *steps; /* PathStep, the last one first */
 } Path;
 
 static void
@@ -77,7 +68,8 @@ path_clear (Path *self)
   g_free (self->begin);
   g_free (self->wait);
   g_free (self->is_used);
-  g_array_unref (self->segments);
+  g_free (self->is_of_device);
+  g_array_unref (self->steps);
 }
 
 static void
@@ -112,9 +104,12 @@ path_init (Path *self, SelectedWaits *selected)
 
   *self = (Path){ .selected = selected, .waits = &selected->request->store->waits };
   n = self->waits->events.n;
-  self->segments = g_array_new (FALSE, FALSE, sizeof (Segment));
+  self->steps = g_array_new (FALSE, FALSE, sizeof (PathStep));
   self->is_used = g_new0 (uint8_t, MAX (n, 1));
   self->wait = g_new0 (uint32_t, MAX (n, 1));
+  self->is_of_device =
+      sysprof_stacks_find_functions (selected->request->store, selected->request->symbols,
+                                     device_functions, G_N_ELEMENTS (device_functions), true);
   number_threads (self);
   self->n = MAX (self->n, 1); /* if canceled, all threads have index 0 */
   self->begin = g_new0 (uint32_t, self->n + 2);
@@ -154,13 +149,41 @@ runs_at (const Path *self, uint32_t thread, int64_t time)
 }
 
 static void
-add_segment (Path *self, const Segment *segment, int64_t first)
+add_step (Path *self, const PathStep *step, int64_t first)
 {
-  Segment clipped = *segment;
+  PathStep clipped = *step;
 
   clipped.begin = MAX (clipped.begin, first);
+  clipped.thread = self->row[step->thread];
   if (clipped.end > clipped.begin)
-    g_array_append_val (self->segments, clipped);
+    g_array_append_val (self->steps, clipped);
+}
+
+/* Whether the thread is one of the kernel that slept until an interrupt had work for it. It
+ * woke another one on behalf of a device, and what it did before is unrelated. */
+static bool
+acts_for_device (const Path *self, uint32_t thread, int64_t time)
+{
+  uint32_t found = find_wait_before (self, thread, time);
+  const Wait *row = &self->waits->row[found - 1];
+
+  return found != 0 && self->selected->is_idle[found - 1] && row->reason != OFF_CPU_SYSCALL &&
+         row->waker == 0;
+}
+
+/* Finds the thread that the wait of `thread` depended on. A thread that was off the CPU at that
+ * time was only interrupted. */
+static bool
+find_waker (const Path *self, uint32_t wait, uint32_t thread, int64_t woken, uint32_t *waker)
+{
+  const Wait *row = &self->waits->row[wait];
+
+  if (row->waker == 0 || (row->flags & OFF_CPU_GOES_ON) != 0 ||
+      self->is_of_device[row->waker_stack])
+    return false;
+  *waker = self->of_row[row->waker - 1];
+  return *waker != thread && runs_at (self, *waker, woken) &&
+         !acts_for_device (self, *waker, woken);
 }
 
 /* Follows the path from `end` back to `first`. */
@@ -177,60 +200,66 @@ follow (Path *self, uint32_t thread, int64_t first, int64_t end)
 
       if (found == 0 || self->is_used[wait])
         {
-          add_segment (self, &(Segment){ first, end, thread, RUNS, 0, wakes }, first);
+          add_step (self, &(PathStep){ first, end, thread, PATH_RUNS, 0, wakes }, first);
           return;
         }
 
       self->is_used[wait] = 1;
       back = MIN (sysprof_wait_end (waits, wait), end);
       woken = MIN (sysprof_wait_woken_at (waits, wait), back);
-      add_segment (self, &(Segment){ back, end, thread, RUNS, 0, wakes }, first);
-      add_segment (self, &(Segment){ woken, back, thread, COULD_RUN, wait, 0 }, first);
-      waker = waits->row[wait].waker;
-      if (waker != 0 && (waits->row[wait].flags & OFF_CPU_GOES_ON) == 0 &&
-          self->of_row[waker - 1] != thread && runs_at (self, self->of_row[waker - 1], woken))
+      add_step (self, &(PathStep){ back, end, thread, PATH_RUNS, 0, wakes }, first);
+      add_step (self, &(PathStep){ woken, back, thread, PATH_COULD_RUN, wait, 0 }, first);
+      if (find_waker (self, wait, thread, woken, &waker))
         {
-          thread = self->of_row[waker - 1];
+          thread = waker;
           end = woken;
           wakes = found;
           continue;
         }
-      add_segment (self, &(Segment){ waits->events.time[wait], woken, thread, WAITS, wait, 0 },
-                   first);
+      add_step (self,
+                &(PathStep){ waits->events.time[wait], woken, thread, PATH_WAITS, wait, 0 },
+                first);
       end = waits->events.time[wait];
       wakes = 0;
     }
 }
 
+const char *
+sysprof_path_step_state (SelectedWaits *self, const PathStep *step)
+{
+  const Waits *waits = &self->request->store->waits;
+
+  if (step->state == PATH_RUNS)
+    return "running";
+  if (step->state == PATH_COULD_RUN && waits->row[step->wait].reason != OFF_CPU_PREEMPTED)
+    return "runnable";
+  return sysprof_selected_waits_reason (self, step->wait);
+}
+
 static void
-add_row (Path *self, StackTexts *texts, const Segment *segment)
+add_row (Path *self, StackTexts *texts, const PathStep *step)
 {
   static const StackText none = { 0 };
   const ViewRequest *request = self->selected->request;
   const Store *store = request->store;
-  const WaitThread *thread = &self->waits->threads[self->row[segment->thread]];
+  const WaitThread *thread = &self->waits->threads[step->thread];
   Cell *cells = sysprof_rows_add (self->selected->rows);
-  StackId stack = segment->wakes != 0 ? self->waits->row[segment->wakes - 1].waker_stack : 0;
-  bool is_preempted =
-      segment->state != RUNS && self->waits->row[segment->wait].reason == OFF_CPU_PREEMPTED;
+  StackId stack = step->wakes != 0 ? self->waits->row[step->wakes - 1].waker_stack : 0;
 
-  if (segment->state != RUNS)
-    stack = self->waits->events.stack[segment->wait];
-  cells[TIME].number = sysprof_request_offset (request, segment->begin);
-  cells[DURATION].number = segment->end - segment->begin;
+  if (step->state != PATH_RUNS)
+    stack = self->waits->events.stack[step->wait];
+  cells[TIME].number = sysprof_request_offset (request, step->begin);
+  cells[DURATION].number = step->end - step->begin;
   cells[PROCESS].text =
       sysprof_store_string (store, store->processes.row[thread->process].comm);
   cells[PID].number = thread->pid;
   cells[THREAD].text = sysprof_store_string (store, thread->comm);
   cells[TID].number = thread->tid;
-  cells[STATE].text = segment->state == RUNS ? "running"
-                      : segment->state == COULD_RUN && !is_preempted
-                          ? "runnable"
-                          : sysprof_selected_waits_reason (self->selected, segment->wait);
-  if (segment->wakes != 0)
+  cells[STATE].text = sysprof_path_step_state (self->selected, step);
+  if (step->wakes != 0)
     cells[WAKES].text = sysprof_selected_waits_thread (
-        self->selected, self->waits->row[segment->wakes - 1].thread);
-  cells[IDLE].flag = segment->state == WAITS && self->selected->is_idle[segment->wait] != 0;
+        self->selected, self->waits->row[step->wakes - 1].thread);
+  cells[IDLE].flag = step->state == PATH_WAITS && self->selected->is_idle[step->wait] != 0;
   cells[STACK].stack = stack != 0 ? sysprof_stack_texts_get (texts, stack) : &none;
 }
 
@@ -263,15 +292,34 @@ choose_thread (const Path *self, uint32_t *thread)
   return best != UINT32_MAX;
 }
 
+/* In the order of time. */
+static void
+fill_steps (Path *self)
+{
+  SelectedWaits *selected = self->selected;
+  uint64_t total = 0;
+  StackTexts texts;
+
+  sysprof_rows_init (selected->rows, columns, N_COLUMNS, 0);
+  sysprof_stack_texts_init (&texts, selected->request, selected->rows);
+  for (uint32_t i = self->steps->len; i-- > 0 && sysprof_is_wanted_at (i);)
+    {
+      const PathStep *step = &g_array_index (self->steps, PathStep, i);
+
+      add_row (self, &texts, step);
+      total += (uint64_t) (step->end - step->begin);
+    }
+  sysprof_selected_waits_name_rows (selected, total);
+  sysprof_stack_texts_clear (&texts);
+}
+
 bool
 sysprof_waits_fill_path (SelectedWaits *self, GError **error)
 {
   const ViewRequest *request = self->request;
   const Store *store = request->store;
   const SampleFilter *filter = request->filter;
-  uint64_t total = 0;
   uint32_t thread;
-  StackTexts texts;
   Path path;
 
   if (filter == NULL || (!filter->has_processes && !filter->has_tids))
@@ -283,7 +331,6 @@ sysprof_waits_fill_path (SelectedWaits *self, GError **error)
       return false;
     }
 
-  sysprof_rows_init (self->rows, columns, N_COLUMNS, 0);
   path_init (&path, self);
   if (self->clip.n > 0 && choose_thread (&path, &thread))
     {
@@ -294,17 +341,11 @@ sysprof_waits_fill_path (SelectedWaits *self, GError **error)
 
       follow (&path, thread, MAX (first, process->start), end);
     }
-  sysprof_stack_texts_init (&texts, request, self->rows);
-  for (uint32_t i = path.segments->len; i-- > 0 && sysprof_is_wanted_at (i);)
-    {
-      const Segment *segment = &g_array_index (path.segments, Segment, i);
-
-      add_row (&path, &texts, segment);
-      total += (uint64_t) (segment->end - segment->begin);
-    }
-  sysprof_selected_waits_name_rows (self, total);
+  if (sysprof_request_has (request, "details"))
+    fill_steps (&path);
+  else
+    sysprof_waits_fill_path_sums (self, (const PathStep *) path.steps->data, path.steps->len);
   self->rows->weight_name = "path";
-  sysprof_stack_texts_clear (&texts);
   path_clear (&path);
   return true;
 }
