@@ -5,8 +5,6 @@
 
 #include "report/arguments.h"
 
-#include "util/util.h"
-
 #include <string.h>
 
 #define set_usage sysprof_report_set_usage
@@ -26,6 +24,25 @@ static const struct
   { "record", "sysprof-cli records" },
   { "top", "sysprof-cli --top shows a live view" },
   { "help", "sysprof-report --help lists views and options" },
+};
+
+const OptionAdvice sysprof_report_advice[] = {
+  { "-i", "Give the capture as the last word, without an option." },
+  { "--input", "Give the capture as the last word, without an option." },
+  { "-n", "Use --limit N for the number of rows; counts are always shown." },
+  { "-p", "Use --process NAME|PID." },
+  { "--pid", "Use --process NAME|PID." },
+  { "--comm", "Use --process NAME." },
+  { "--comms", "Use --process NAME." },
+  { "--tid", "Use --thread NAME|TID." },
+  { "--dso", "Use --binary TEXT." },
+  { "--dsos", "Use --binary TEXT." },
+  { "-g", "The views tree, callers and callees show who calls whom." },
+  { "--call-graph", "The views tree, callers and callees show who calls whom." },
+  { "--children", "The column TOTAL includes callees." },
+  { "--stdio", "Text is the default." },
+  { "--top", "sysprof-cli --top shows a live view." },
+  { NULL },
 };
 
 void

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "report/options.h"
+#include "util/util.h"
 
 #define DEFAULT_CAPTURE "capture.syscap" /* as sysprof-cli writes it without a name */
 
@@ -18,6 +19,9 @@ bool sysprof_report_take_arguments (ReportOptions *options, char **words, GError
 bool sysprof_report_check_options (const ReportOptions *options,
                                    const char *const *names,
                                    GError **error);
+
+/* Advice on options of perf, for sysprof_usage_parse(). */
+extern const OptionAdvice sysprof_report_advice[];
 
 /* An error of usage. */
 void sysprof_report_set_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);

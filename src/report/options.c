@@ -311,8 +311,8 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "Symbols and others", others },
     { NULL, NULL },
   };
-  g_auto (GStrv) left =
-      sysprof_usage_parse ("sysprof-report", sections, NULL, words, given, error);
+  g_auto (GStrv) left = sysprof_usage_parse ("sysprof-report", sections, sysprof_report_advice,
+                                             words, given, error);
 
   if (!left)
     return false;

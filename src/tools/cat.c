@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define EXIT_USAGE 2
+
 #define MOST_LEVELS   200
 #define CONTROLS_LEFT "\t\n\r"   /* GLib escapes other control characters as numbers */
 #define NEXT_LINE     "\302\205" /* U+0085, which GLib does not escape */
@@ -32,7 +34,7 @@ typedef struct
   gboolean no_metadata;
   gboolean no_inlines;
   gboolean version;
-  char **captures;  /* NULL-terminated */
+  char *capture;
   char *completion; /* name of a shell */
   char *help;       /* what to print instead of a capture, or NULL */
 } CatOptions;
@@ -307,9 +309,27 @@ load (const char *path, const CatOptions *options, GError **error)
   return loader != NULL ? sysprof_document_loader_load (loader, NULL, error) : NULL;
 }
 
+/* Sets `capture` to the only argument. */
 static gboolean
-parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
+take_capture (CatOptions *options, char **words, GError **error)
 {
+  if (words[0] != NULL && g_str_equal (words[0], "--"))
+    words++;
+  if (words[0] == NULL)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                 "No capture given. Usage: sysprof-cat [OPTION...] CAPTURE; see --help.");
+  else if (words[1] != NULL)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                 "Unexpected argument '%s': give one capture.", words[1]);
+  else
+    options->capture = g_strdup (words[0]);
+  return options->capture != NULL;
+}
+
+static gboolean
+parse_options (CatOptions *options, char **argv, GError **error)
+{
+  gboolean help = FALSE;
   /* clang-format off */
   const GOptionEntry entries[] = {
     { "no-callgraph", 0, 0, G_OPTION_ARG_NONE, &options->no_callgraph, "Do not print the call graph", NULL },
@@ -318,39 +338,35 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
     { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Do not print metadata", NULL },
     { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->no_inlines, "Do not print inlined functions and source lines", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &help, "Print this help", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options->completion, NULL, "SHELL" },
-    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
-    { NULL }
-  };
-  static const GOptionEntry help[] = { /* the option of GOption */
-    { "help", 'h', 0, G_OPTION_ARG_NONE, NULL, "Show help options", NULL },
     { NULL }
   };
   /* clang-format on */
-  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  static const CompletionValues values[] = { { NULL } };
+  const OptionSection sections[] = { { "Options", entries }, { NULL } };
+  const Completion completion = { "sysprof-cat", sections, NULL, values };
+  g_auto (GStrv) words = sysprof_usage_parse ("sysprof-cat", sections, NULL,
+                                              (const char *const *) argv, NULL, error);
 
-  g_option_context_set_summary (context, "Print a capture as text.");
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!g_option_context_parse (context, argc, argv, error))
+  if (words == NULL)
     return FALSE;
   if (options->completion != NULL)
     {
-      const OptionSection sections[] = { { "Options", help },
-                                         { "Options", entries },
-                                         { NULL } };
-      static const CompletionValues values[] = { { NULL } };
-      const Completion completion = { "sysprof-cat", sections, NULL, values };
-
       options->help = sysprof_completion_script (&completion, options->completion, error);
       return options->help != NULL;
     }
-  return TRUE;
+  if (help)
+    options->help = sysprof_usage_help ("Usage: sysprof-cat [OPTION...] CAPTURE\n\n"
+                                        "Print a capture as text.\n",
+                                        sections, "\nSee sysprof-cat(1).\n");
+  return help || options->version || take_capture (options, words + 1, error);
 }
 
 static void
 clear_options (CatOptions *options)
 {
-  g_strfreev (options->captures);
+  g_free (options->capture);
   g_free (options->completion);
   g_free (options->help);
 }
@@ -366,41 +382,44 @@ finish_output (void)
   return EXIT_FAILURE;
 }
 
+static int
+complain (const GError *error, int status)
+{
+  fprintf (stderr, "sysprof-cat: %s\n", error->message);
+  return status;
+}
+
+static int
+print_capture (const CatOptions *options)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SysprofDocument) document =
+      sysprof_check_threads (&error) ? load (options->capture, options, &error) : NULL;
+
+  if (document == NULL)
+    return complain (error, EXIT_FAILURE);
+  print_document (document, options);
+  tell_damage (document);
+  return finish_output ();
+}
+
 int
 main (int argc, char **argv)
 {
   CatOptions options = { 0 };
-  g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
+  int status;
 
   setlocale (LC_ALL, "");
-  if (parse_options (&options, &argc, &argv, &error))
+  if (!parse_options (&options, argv, &error))
+    status = complain (error, EXIT_USAGE);
+  else if (options.help != NULL || options.version)
     {
-      if (options.version || options.help != NULL)
-        {
-          if (options.version)
-            printf ("Sysprof %s\n", SYSPROF_VERSION_S);
-          else
-            fputs (options.help, stdout);
-          clear_options (&options);
-          return finish_output ();
-        }
-      if (options.captures == NULL || options.captures[1] != NULL)
-        {
-          fputs ("usage: sysprof-cat CAPTURE\n", stderr);
-          clear_options (&options);
-          return EXIT_FAILURE;
-        }
-      document =
-          sysprof_check_threads (&error) ? load (options.captures[0], &options, &error) : NULL;
+      fputs (options.help != NULL ? options.help : "Sysprof " SYSPROF_VERSION_S "\n", stdout);
+      status = finish_output ();
     }
+  else
+    status = print_capture (&options);
   clear_options (&options);
-  if (document == NULL)
-    {
-      fprintf (stderr, "sysprof-cat: %s\n", error->message);
-      return EXIT_FAILURE;
-    }
-  print_document (document, &options);
-  tell_damage (document);
-  return finish_output ();
+  return status;
 }

@@ -661,7 +661,7 @@ class Cat(Case):
             done = run(CAT, "-", stdin=file)
         self.assertEqual(done.returncode, 0, done.stderr)
         done = run(CAT)
-        self.assertEqual((done.returncode, done.stderr), (1, b"usage: sysprof-cat CAPTURE\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, b"sysprof-cat: No capture given. Usage: sysprof-cat [OPTION...] CAPTURE; see --help.\n"))
         done = run(CAT, "none.syscap")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"none.syscap", done.stderr)

@@ -1243,6 +1243,8 @@ class Usage(Base):
         for word, hint in (('annotate', "'source' and 'disassembly'"), ('report', "'functions'"), ('script', "'samples'"), ('help', '--help')):
             self.refuse(2, hint, word, self.capture)
             self.refuse(2, hint, word)
+        for option, hint in (('-p', '--process'), ('--pid', '--process'), ('-i', 'last word'), ('-g', 'callees'), ('--top', 'sysprof-cli --top')):
+            self.refuse(2, hint, option, self.capture)
         self.refuse(1, 'cannot compare', 'diff', self.capture, self.capture)
         self.refuse(2, f'Did you mean: sysprof-report callers --focus malloc {self.capture}', 'callers', 'malloc', self.capture)
         self.refuse(2, 'Did you mean: sysprof-report callers --focus malloc', 'callers', 'malloc')
