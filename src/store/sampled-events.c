@@ -27,7 +27,7 @@ is_name (Text text)
 static bool
 read_event (Store *store, Text line, uint32_t number, SampledEvent *event)
 {
-  uint64_t said, period;
+  uint64_t said, period, frequency;
   Text unit, word;
 
   if (!sysprof_text_u64 (&line, &said) || said != number ||
@@ -38,6 +38,8 @@ read_event (Store *store, Text line, uint32_t number, SampledEvent *event)
   *event = (SampledEvent){ .is_time = sysprof_text_equal (unit, "ns") };
   if (sysprof_text_u64 (&word, &period))
     event->period = (int64_t) MIN (period, INT64_MAX);
+  else if (sysprof_text_skip (&word, "-@") && sysprof_text_u64 (&word, &frequency))
+    event->rate = (uint32_t) MIN (frequency, UINT32_MAX);
   event->name = sysprof_store_intern (store, line);
   return true;
 }

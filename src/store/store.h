@@ -330,6 +330,7 @@ typedef struct
   StringId name;
   bool is_time;   /* its periods are ns */
   int64_t period; /* of every sample; 0 = they differ */
+  uint32_t rate;  /* samples per second, if the kernel adjusts the period; 0 = unknown */
 } SampledEvent;
 
 #define SAMPLED_EVENT_UNKNOWN 255
@@ -425,9 +426,8 @@ typedef struct Store
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
   StackEvents samples;
-  StackEvents
-      allocations;    /* weight = bytes; frees are left out of this table: `heap` has them */
-  StackEvents traces; /* functions that were entered or left */
+  StackEvents allocations; /* weight = bytes; frees are not in this table but in `heap` */
+  StackEvents traces;      /* functions that were entered or left */
   StackTree stacks;
   uint8_t *sample_notes;        /* [samples.n] CaptureFound; NULL = not recorded */
   SampledEvent *sampled_events; /* [n_sampled_events] none if not recorded */

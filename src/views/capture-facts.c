@@ -194,39 +194,23 @@ sysprof_find_beside (const ViewRequest *request, Beside *beside)
   return true;
 }
 
-/* "cpu-clock, 1000 Hz"; nothing if the capture does not say it. */
-static void
-append_events (GString *text, const Store *store)
-{
-  for (uint32_t i = 0; i < store->n_sampled_events; i++)
-    {
-      const SampledEvent *event = &store->sampled_events[i];
-
-      g_string_append_printf (text, ", %s", sysprof_store_string (store, event->name));
-      if (event->is_time && event->period > 0)
-        g_string_append_printf (text, " at %" G_GINT64_FORMAT " Hz",
-                                (1000000000 + event->period / 2) / event->period);
-      else if (event->period > 0)
-        g_string_append_printf (text, ", one of %" G_GINT64_FORMAT, event->period);
-    }
-}
-
 static GString *
 describe_samples (const ViewRequest *request, const StackFacts *facts)
 {
   const Store *store = request->store;
   char samples[SYSPROF_GROUPED_SIZE], all[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  g_autofree char *events = sysprof_dup_events (store, NULL);
   GString *text = g_string_new (sysprof_format_grouped (facts->samples, samples));
 
   if (facts->samples < store->samples.n)
     g_string_append_printf (text, " of %s", sysprof_format_grouped (store->samples.n, all));
-  append_events (text, store);
-  g_string_append_printf (text, ", %s lost",
+  g_string_append_printf (text, "%s, %s lost", events,
                           sysprof_format_grouped (store->n_lost_samples, lost));
   if (store->n_lost > store->n_lost_samples)
     g_string_append_printf (
-        text, "; %s records lost",
-        sysprof_format_grouped (store->n_lost - store->n_lost_samples, lost));
+        text, "; %s record%s lost",
+        sysprof_format_grouped (store->n_lost - store->n_lost_samples, lost),
+        store->n_lost - store->n_lost_samples == 1 ? "" : "s");
   return text;
 }
 

@@ -10,6 +10,7 @@
 
 #define COMMAND_COLUMNS 80
 #define EN_DASH         "\342\200\223"
+#define NSEC_PER_SECOND INT64_C (1000000000)
 
 /* "heavy_work in run.syscap", or without a focus "run.syscap". *(full)* */
 static char *
@@ -67,6 +68,45 @@ dup_total (const Rows *rows)
   return g_strdup_printf ("%s of %s", total, rows->weight_name);
 }
 
+/* "at 1000 Hz", "each one", "one of 10,000"; "" if it is unknown. *(full)* */
+static char *
+dup_rate (const SampledEvent *event)
+{
+  char period[SYSPROF_GROUPED_SIZE];
+
+  if (event->rate > 0)
+    return g_strdup_printf ("at %u Hz", event->rate);
+  if (event->is_time && event->period > 0 && event->period <= NSEC_PER_SECOND)
+    return g_strdup_printf ("at %" G_GINT64_FORMAT " Hz",
+                            (NSEC_PER_SECOND + event->period / 2) / event->period);
+  if (event->period == 1)
+    return g_strdup ("each one");
+  if (event->period > 1)
+    return g_strdup_printf ("one of %s",
+                            sysprof_format_grouped ((uint64_t) event->period, period));
+  return g_strdup ("");
+}
+
+char *
+sysprof_dup_events (const Store *store, const char *weight_name)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+    {
+      const char *name = sysprof_store_string (store, store->sampled_events[i].name);
+      g_autofree char *rate = dup_rate (&store->sampled_events[i]);
+      const char *between = rate[0] == '\0' ? "" : g_str_has_prefix (rate, "at") ? " " : ", ";
+
+      if (g_strcmp0 (name, weight_name) == 0)
+        return rate[0] != '\0' ? g_strdup_printf (" (%s)", rate) : g_strdup ("");
+      g_string_append_printf (text, "%s%s%s%s", i > 0 ? "; " : " (", name, between, rate);
+    }
+  if (text->len > 0)
+    g_string_append_c (text, ')');
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
 /* The weight and the duration of the recording with `separator` between them. *(full)* */
 static char *
 dup_total_and_duration (const ViewRequest *request, const Rows *rows, const char *separator)
@@ -75,11 +115,15 @@ dup_total_and_duration (const ViewRequest *request, const Rows *rows, const char
   int64_t nsec = sysprof_time_between (store->begin, store->end);
   g_autofree char *duration = sysprof_dup_duration (nsec);
   g_autofree char *total = dup_total (rows);
+  bool are_samples = !rows->is_event_list || g_str_equal (rows->weight_name, "wall") ||
+                     g_str_equal (rows->weight_name, "samples");
+  g_autofree char *events =
+      are_samples ? sysprof_dup_events (store, rows->weight_name) : g_strdup ("");
 
   /* Imported captures may have no times. */
   if (nsec == 0 && !g_str_equal (rows->weight_unit, "ns"))
-    return g_steal_pointer (&total);
-  return g_strconcat (total, separator, duration, NULL);
+    return g_strconcat (total, events, NULL);
+  return g_strconcat (total, events, separator, duration, NULL);
 }
 
 char *

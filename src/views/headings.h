@@ -45,12 +45,17 @@ char *sysprof_dup_selection (const ViewRequest *request);
 
 /* A weight of the rows with its unit: "1,234 samples", "12.40 s". *(full)* */
 char *sysprof_dup_weight (const Rows *rows, uint64_t weight);
-/* "1,234 samples in 12.4 s". *(full)* */
+/* What was sampled and how often: " (cpu-clock at 1000 Hz)"; "" if the capture does not say it.
+ * Only the rate of the event called `weight_name`, if there is one; NULL = all. *(full)* */
+char *sysprof_dup_events (const Store *store, const char *weight_name);
+/* "1,234 samples (cpu-clock at 1000 Hz) in 12.4 s". *(full)* */
 char *sysprof_dup_amount (const ViewRequest *request, const Rows *rows);
-/* "Functions of run.syscap (--process make): 1,234 samples in 12.4 s". One line. *(full)* */
+/* "Functions of run.syscap (--process make): 1,234 samples (cpu-clock at 1000 Hz) in 12.4 s".
+ * One line. *(full)* */
 char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
-/* Title of a picture: "python3 slow.py – 1,234 samples, 12.40 s, --no-kernel", with "whole
- * machine" if no command was recorded, or with --all. One line. *(full)* */
+/* Title of a picture: "python3 slow.py – 1,234 samples (cpu-clock at 1000 Hz), 12.40 s,
+ * --no-kernel", with "whole machine" if no command was recorded, or with --all. One line.
+ * *(full)* */
 char *sysprof_dup_title (const ViewRequest *request, const Rows *rows);
 /* A sentence to show in place of missing rows: why there are none, and what to do. One
  * line. *(full)* */

@@ -332,8 +332,8 @@ class Weights(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         pid, faults, switches = map(int, done.stdout.split())
         capture = Capture.open("x.syscap")
-        self.assertEqual(capture.file("__events__"), b"0 count - page-faults\n1 ns - cpu-clock\n2 count - context-switches\n"
-                                                     b"3 count - sched:sched_switch\n")
+        self.assertEqual(capture.file("__events__"), b"0 count 1 page-faults\n1 ns 1000000 cpu-clock\n2 count 1 context-switches\n"
+                                                     b"3 count 1 sched:sched_switch\n")
         self.assertGreaterEqual(faults, FAULTS)
         # The program's own figures are of its middle part.
         self.assertGreaterEqual(self.total(pid, "page-faults"), faults)

@@ -602,12 +602,12 @@ class Json(Base):
         n = len({s.pid for s in self.profile.samples if self.profile.comm(s.pid) == 'prog'})
         self.assertGreater(n, 1)
         share = comm['prog'] / len(self.profile.samples)
-        process = found[f'{100 * share:.1f} % of the time went to prog, in {n} processes.']
+        process = found[f'{100 * share:.1f} % of the samples went to prog, in {n} processes.']
         self.assertEqual(process['command'], f'sysprof-report flame --process prog --merge-processes {self.capture}')
         self.assertEqual(process['selection'], {'process': ['prog'], 'merge-processes': True})
         self.assertAlmostEqual(process['share'], share)
         top = self.profile.functions()[made.Frame('alpha', 'prog', 'user')][0]
-        function = found[f'{100 * top / len(self.profile.samples):.1f} % of the time was spent in alpha itself.']
+        function = found[f'{100 * top / len(self.profile.samples):.1f} % of the samples were in alpha itself.']
         self.assertEqual((function['kind'], function['symbol']), ('cpu', 'alpha'))
         for finding in found.values():
             if 'command' in finding:
@@ -637,7 +637,7 @@ class Json(Base):
         self.assertAlmostEqual(found['wait']['share'], 1 - 100 / 399)
         self.assertAlmostEqual(found['other-processes']['share'], 0.75)
         text = run(path).stdout.decode()
-        self.assertIn('100 of 400, cpu-clock at 1000 Hz', text)
+        self.assertIn('100 of 400 (cpu-clock at 1000 Hz)', text)
         self.assertIn('command python3 slow.py', text.replace("'", ''))
         whole = as_json('--all', path)
         self.assertEqual((whole['weight']['total'], whole['selection']), (400, {'all': True}))
@@ -662,7 +662,7 @@ class Json(Base):
         found = {r['kind']: r for r in as_json(path)['findings']}
         self.assertEqual(found['logs']['text'], '1 error was logged.')
         self.assertEqual(found['leak']['text'], '70.0 % of allocated memory was never freed: 70 bytes.')
-        self.assertTrue(found['busy-second']['text'].startswith('Second 7 was '), found)
+        self.assertTrue(found['busy-second']['text'].startswith('Second 7 has '), found)
         self.assertEqual(found['busy-second']['command'], f'sysprof-report functions --time 7s..8s {path}')
         self.assertTrue(found['marks']['text'].startswith('paint repeats every 100.00 ms'), found)
 

@@ -142,6 +142,44 @@ class Weights(unittest.TestCase):
             self.assertEqual(self.rows('functions', word)[1],
                              {'name': 'cpu-clock', 'unit': 'ns', 'total': 1000000 * len(self.samples)})
 
+    VIEWS = ('functions', 'processes', 'threads', 'cpus', 'cgroups', 'samples', 'tree', 'callers', 'callees', 'heat', 'quality')
+
+    def test_headings_name_the_events(self):
+        """Each view of samples, with each way in which an event has a rate; expected as the format defines it."""
+        for lines, words in ((b'0 ns 1000000 cpu-clock\n', 'cpu-clock at 1000 Hz'),
+                             (b'0 count 1 page-faults\n', 'page-faults, each one'), (b'0 count 10000 cache-misses\n', 'cache-misses, one of 10,000'),
+                             (b'0 count -@4000 cycles\n', 'cycles at 4000 Hz'), (b'0 count - cycles\n', 'cycles'),
+                             (b'0 count 1 page-faults\n1 ns 250000 cpu-clock\n', 'page-faults, each one; cpu-clock at 4000 Hz')):
+            write(self.path, self.samples, lines, b'')
+            amount = f'{len(self.samples)} samples ({words})'
+            for view in self.VIEWS:
+                focus = ['--focus', 'function1'] * (view in ('callers', 'callees'))
+                done = run(view, *focus, self.path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f'samples ({words}) in ' if focus else f': {amount} in ', done.stdout.splitlines()[0])
+            self.assertIn(f'Samples   {len(self.samples)} ({words}), 0 lost', run(self.path).stdout)
+            self.assertIn(f'{amount}, ', run('flame', '--format', 'html', self.path).stdout)
+            for form in 'markdown', 'html', 'svg':
+                self.assertIn(amount, run('heat', '--format', form, self.path).stdout.replace('\\', ''), form)
+        write(self.path, self.samples, b'0 count 1 page-faults\n', b'')
+        self.assertIn(f'{len(self.samples)} page-faults (each one) in', run('functions', '--weight', 'period', self.path).stdout)
+        write(self.path, self.samples, None, b'')
+        self.assertIn(f': {len(self.samples)} samples in', run('functions', self.path).stdout)
+
+    def test_time_is_a_word_for_time(self):
+        """Findings about other events do not call them time."""
+        for lines, noun in ((b'0 ns 1000000 cpu-clock\n', 'time'), (b'0 count 1 page-faults\n', 'page-faults'), (b'0 count - cycles\n', 'cycles'),
+                            (LINES, 'samples'), (None, 'samples')):
+            write(self.path, self.samples, lines, b'')
+            rows = [row['text'] for row in json.loads(run('--format', 'json', self.path).stdout)['findings']]
+            top = collections.Counter(s.pid for s in self.samples).most_common(1)[0]
+            self.assertIn(f'{100 * top[1] / len(self.samples):.1f} % of the {noun} went to program{top[0]}.', rows)
+            name, n = collections.Counter(s.stack[0] for s in self.samples).most_common(1)[0]
+            verb = 'was spent' if noun == 'time' else 'were'
+            self.assertIn(f'{100 * n / len(self.samples):.1f} % of the {noun} {verb} in function{name} itself.', rows)
+            if noun != 'time':
+                self.assertNotRegex(' '.join(rows), r'\btime\b')
+
     def refused(self, weight, words):
         done = run('--weight', weight, self.path)
         self.assertEqual(done.returncode, 1, done.stdout)

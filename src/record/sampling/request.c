@@ -221,8 +221,8 @@ resolve_events (SamplingRequest *self,
         {
           g_set_error (
               error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-              "Cannot sample on '%s' as well: '%s' is named before, and nobody could tell their "
-              "samples apart. Name it once.",
+              "Cannot sample on '%s' as well: '%s' is named before, and nobody could tell "
+              "their samples apart. Name it once.",
               options->events[i], event.name);
           return false;
         }
@@ -296,18 +296,20 @@ sysprof_sampling_request_narrow_to_own (SamplingRequest *self, Privilege *privil
 }
 
 static void
-append_event (GString *lines, unsigned number, const PerfEvent *event, uint64_t period)
+append_event (GString *lines, unsigned number, const PerfEvent *event, unsigned frequency)
 {
+  uint64_t period = sysprof_perf_event_get_period (event, frequency);
+
   g_string_append_printf (lines, "%u %s ", number, event->is_clock ? "ns" : "count");
   if (period > 0)
     g_string_append_printf (lines, "%" G_GUINT64_FORMAT, period);
   else
-    g_string_append_c (lines, '-');
+    g_string_append_printf (lines, "-@%u", frequency);
   g_string_append_printf (lines, " %s\n", event->name);
 }
 
 char *
-sysprof_sampling_request_dup_events (const SamplingRequest *self, bool each_says)
+sysprof_sampling_request_dup_events (const SamplingRequest *self)
 {
   const PerfSessionOptions *session = &self->session;
   GString *lines = g_string_new (NULL);
@@ -316,8 +318,7 @@ sysprof_sampling_request_dup_events (const SamplingRequest *self, bool each_says
     {
       const PerfEvent *event = i == 0 ? &session->event : &session->further[i - 1];
 
-      append_event (lines, i, event,
-                    each_says ? 0 : sysprof_perf_event_get_period (event, session->frequency));
+      append_event (lines, i, event, session->frequency);
     }
   return g_string_free (lines, FALSE);
 }

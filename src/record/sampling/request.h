@@ -29,9 +29,8 @@ bool sysprof_sampling_request_resolve (SamplingRequest *self,
                                        const SamplerOptions *options,
                                        Privilege *privilege,
                                        GError **error);
-/* Returns the lines of CAPTURE_EVENTS_FILE. `each_says`: every sample contains its period.
- * *(full)* */
-char *sysprof_sampling_request_dup_events (const SamplingRequest *self, bool each_says);
+/* Returns the lines of CAPTURE_EVENTS_FILE. *(full)* */
+char *sysprof_sampling_request_dup_events (const SamplingRequest *self);
 void sysprof_sampling_request_clear (SamplingRequest *self);
 
 /* Samples the tasks of user `uid` instead of the system. */

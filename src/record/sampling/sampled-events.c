@@ -70,8 +70,7 @@ sysprof_sampler_set_no_program_error (const SysprofSampler *self, GError **error
 void
 sysprof_sampler_write_events (SysprofSampler *self, RecordingContext *context)
 {
-  g_autofree char *lines =
-      sysprof_sampling_request_dup_events (&self->request, self->ledger != NULL);
+  g_autofree char *lines = sysprof_sampling_request_dup_events (&self->request);
 
   /* sysprof_context_add_file() counts a failure. */
   (void) sysprof_context_add_file (context, context->begin, -1, CAPTURE_EVENTS_FILE, lines,

@@ -108,7 +108,7 @@ find_own_function (Findings *self, SymbolId innermost)
     {
       g_autofree char *called = sysprof_findings_dup_shown_name (self, own->callee);
 
-      callee = g_strdup_printf (", %.0f %% of it in %s", part, called);
+      callee = g_strdup_printf (", %.0f %% of that in %s", part, called);
     }
   sysprof_findings_add (self,
                         &(Finding){ .kind = "cpu",
@@ -116,9 +116,9 @@ find_own_function (Findings *self, SymbolId innermost)
                                     .symbol = name,
                                     .share = percent / 100,
                                     .options = { "focus", name } },
-                        "%.1f %% of the %s was in %s%s and what it calls%s.", percent,
-                        sysprof_findings_noun (self), shown, location,
-                        callee != NULL ? callee : "");
+                        "%.1f %% of the %s %s in %s%s and what it calls%s.", percent,
+                        sysprof_findings_noun (self), sysprof_findings_verb (self, "was"),
+                        shown, location, callee != NULL ? callee : "");
 }
 
 /* The function with the most weight of its own; 0 = none. */
@@ -195,8 +195,9 @@ find_functions (Findings *self)
                                     .symbol = name,
                                     .share = percent / 100,
                                     .options = { "focus", name } },
-                        "%.1f %% of the %s was spent in %s%s itself.", percent,
-                        sysprof_findings_noun (self), shown, location);
+                        "%.1f %% of the %s %s in %s%s itself.", percent,
+                        sysprof_findings_noun (self), sysprof_findings_verb (self, "was spent"),
+                        shown, location);
 }
 
 static void
@@ -323,13 +324,13 @@ find_beside (Findings *self)
   Beside beside;
 
   if (sysprof_find_beside (self->request, &beside) && beside.percent >= BIG_BESIDE)
-    sysprof_findings_add (
-        self,
-        &(Finding){
-            .kind = "other-processes", .process = beside.most, .share = beside.percent / 100 },
-        "Other processes took %.1f %% of the sampled time, mostly %s, and may "
-        "have delayed the command.",
-        beside.percent, beside.most != NULL ? beside.most : "unknown ones");
+    sysprof_findings_add (self,
+                          &(Finding){ .kind = "other-processes",
+                                      .process = beside.most,
+                                      .share = beside.percent / 100 },
+                          "Other processes took %.1f %% of the samples, mostly %s, and may "
+                          "have delayed the command.",
+                          beside.percent, beside.most != NULL ? beside.most : "unknown ones");
 }
 
 void
@@ -349,8 +350,9 @@ sysprof_find_kernel_use (Findings *self)
                     .view = "functions",
                     .share = sysprof_findings_percent (self, in_kernel) / 100,
                     .options = { "no-kernel", "" } },
-        "%.1f %% of the %s was in the kernel. --no-kernel charges it to the callers.",
-        sysprof_findings_percent (self, in_kernel), sysprof_findings_noun (self));
+        "%.1f %% of the %s %s in the kernel. --no-kernel charges the callers.",
+        sysprof_findings_percent (self, in_kernel), sysprof_findings_noun (self),
+        sysprof_findings_verb (self, "was"));
   find_timer (self, table);
   find_categories (self);
   find_beside (self);

@@ -30,12 +30,16 @@ find_busy_second (Findings *self)
     {
       g_autofree char *time =
           g_strdup_printf ("%" G_GINT64_FORMAT "s..%" G_GINT64_FORMAT "s", second, second + 1);
+      const char *noun = sysprof_findings_noun (self);
+      bool is_time = g_str_equal (noun, "time");
+      g_autofree char *amount =
+          g_strconcat (is_time ? "busy" : "many ", is_time ? NULL : noun, NULL);
 
       sysprof_findings_add (
           self,
           &(Finding){ .kind = "busy-second", .view = "functions", .options = { "time", time } },
-          "Second %" G_GINT64_FORMAT " was %.1f times as busy as others.", second,
-          (double) most * rows.n_rows / (double) rows.total);
+          "Second %" G_GINT64_FORMAT " %s %.1f times as %s as others.", second,
+          is_time ? "was" : "has", (double) most * rows.n_rows / (double) rows.total, amount);
     }
   sysprof_rows_clear (&rows);
 }

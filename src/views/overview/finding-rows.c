@@ -52,10 +52,17 @@ sysprof_findings_noun (const Findings *self)
 
   if (filter != NULL && filter->weight_name != NULL)
     return g_str_equal (filter->weight_unit, "ns") ? "time" : filter->weight_name;
-  if (store->n_sampled_events == 1 && !store->sampled_events[0].is_time &&
-      !g_str_equal (sysprof_store_string (store, store->sampled_events[0].name), "cycles"))
-    return sysprof_store_string (store, store->sampled_events[0].name);
-  return store->n_sampled_events > 1 ? "samples" : "time";
+  if (store->n_sampled_events != 1)
+    return "samples";
+  return store->sampled_events[0].is_time
+             ? "time"
+             : sysprof_store_string (store, store->sampled_events[0].name);
+}
+
+const char *
+sysprof_findings_verb (const Findings *self, const char *of_time)
+{
+  return g_str_equal (sysprof_findings_noun (self), "time") ? of_time : "were";
 }
 
 bool

@@ -63,6 +63,8 @@ void sysprof_findings_add (Findings *self, const Finding *finding, const char *f
 double sysprof_findings_percent (const Findings *self, uint64_t part);
 /* What shares refer to: "time", "samples", "page-faults". */
 const char *sysprof_findings_noun (const Findings *self);
+/* "were", or the verb for time. */
+const char *sysprof_findings_verb (const Findings *self, const char *of_time);
 /* Whether the weights include waits. */
 bool sysprof_findings_weigh_waits (const Findings *self);
 

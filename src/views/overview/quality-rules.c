@@ -49,8 +49,8 @@ find_unnamed (Findings *self)
   if (percent >= MANY_UNNAMED)
     sysprof_findings_add (
         self, &(Finding){ .kind = "unnamed", .view = "quality", .share = percent / 100 },
-        "%.1f %% of the %s was in functions without a name.", percent,
-        sysprof_findings_noun (self));
+        "%.1f %% of the %s %s in functions without a name.", percent,
+        sysprof_findings_noun (self), sysprof_findings_verb (self, "was"));
 }
 
 static void
