@@ -114,6 +114,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
             pathlib.Path(self.folder, f'_{program}').write_text(script(program, 'zsh'))
             pathlib.Path(self.folder, '.zshrc').write_text(ZSH.replace('TYPED', f'{program} {beginning}'))
             self.assertEqual(self.completed(['zsh', '-d', '-i'], b''), f'{program} {whole}')
+        pathlib.Path(self.folder, '.zshrc').write_text(ZSH.replace('TYPED', 'sysprof-cli mar'))
+        self.assertEqual(self.completed(['zsh', '-d', '-i'], b''), 'sysprof-cli mark')
 
     def test_bash(self):
         for program in PROGRAMS:
