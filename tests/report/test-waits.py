@@ -444,8 +444,8 @@ def check_ended_thread():
 
 def check_findings():
     """A command that waits: for a disk, a lock, or for work; and a whole machine, of which nothing is said."""
-    cases = (((waits.IO, 74), 'io'), ((waits.FUTEX, 202), 'lock'), ((waits.SYSCALL, 0), 'wait'), ((waits.SLEEP, 230), 'sleep'))
-    for (reason, syscall), kind in cases:
+    cases = (((waits.IO, 74), 'io', 0), ((waits.FUTEX, 202), 'lock', 20), ((waits.SYSCALL, 0), 'wait', 120), ((waits.SLEEP, 230), 'sleep', 0))
+    for (reason, syscall), kind, preempted in cases:
         c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
         c.metadata('spawnable.argv', "'./prog' ", time=BEGIN).metadata('spawnable.pid', '7', time=BEGIN)
         c.jitmap([(waits.address(name), name) for name in waits.FUNCTIONS], time=BEGIN)
@@ -454,11 +454,15 @@ def check_findings():
         stream = waits.Stream().wait(BEGIN + 10, 900, (9, 9, 'other'), waits.SLEEP, stack=waits.stack_of(['lock']))
         stream.wait(BEGIN + 100, 500, (7, 7, 'prog'), reason, syscall=syscall, stack=waits.stack_of(['work', 'start']))
         stream.wait(BEGIN + 700, 100, (7, 7, 'prog'), waits.OTHER, stack=waits.stack_of(['start']))
+        if preempted:
+            stream.wait(BEGIN + 850, preempted, (7, 7, 'prog'), waits.PREEMPTED)
         stream.run((7, 7, 'prog'), 200).run((9, 9, 'other'), 5)
         path = save('finding', waits.embed(c, stream, time=BEGIN))
         first = report(path)['findings'][0]
         check((first['kind'], first['process'], first['symbol'], first['share']) == (kind, 'prog/7', 'work', 500 / 800), first)
         check('ran 200 ns and waited 600 ns' in first['text'] and '83 % in work ← start' in first['text'], first)
+        delay = f', and was ready to run but had no CPU for {preempted} ns' if preempted >= (800 + preempted) / 10 else ''
+        check(first['text'].endswith(f'start{delay}.'), first)
         check(not [f for f in report('--all', path)['findings'] if f['kind'] == kind], 'of the machine')
 
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define MOST_RUNNING 0.7 /* share of the time on a CPU, up to which waits are worth a finding */
+#define LEAST_DELAY  0.1 /* share of the time without a CPU, from which it is in the finding */
 #define MOST_CPU_USE 0.5 /* the same where waits were not recorded */
 #define BUSY_MACHINE 0.9 /* share of all CPUs, from which the command may have waited for one */
 
@@ -157,10 +158,11 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
   g_autofree char *pid = g_strdup_printf ("%" G_GINT64_FORMAT, waiter->pid);
   g_autofree char *cause = dup_cause (waiter->main_cause[at->cause].text, reason);
   g_autofree char *delayed = sysprof_dup_duration (waiter->delayed);
+  double span = (double) waiter->ran + (double) waiter->waited + (double) waiter->delayed;
   g_autofree char *delay =
-      waiter->delayed > waiter->ran / 10
-          ? g_strdup_printf (" %s waited %s for a CPU, too.",
-                             waiter->n_threads > 1 ? "They" : "It", delayed)
+      (double) waiter->delayed >= LEAST_DELAY * span
+          ? g_strdup_printf (", and %s ready to run but had no CPU for %s",
+                             waiter->n_threads > 1 ? "were" : "was", delayed)
           : g_strdup ("");
   g_autofree char *threads =
       waiter->n_threads > 1 ? g_strdup_printf ("The %u threads of ", waiter->n_threads) : NULL;
@@ -174,7 +176,7 @@ add_waiter (Findings *self, const Waiter *waiter, const WaitColumns *at)
                   .reason = reason,
                   .share = share,
                   .options = { "process", pid } },
-      "%s%s ran %s and waited %s %s %s: %.0f %% in %s.%s", threads != NULL ? threads : "", comm,
+      "%s%s ran %s and waited %s %s %s: %.0f %% in %s%s.", threads != NULL ? threads : "", comm,
       ran, waited, threads != NULL ? "in" : "of", wall,
       100.0 * (double) longest / (double) waiter->waited, cause, delay);
 }
