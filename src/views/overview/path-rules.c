@@ -68,7 +68,7 @@ find_longest_part (const Findings *self, const Rows *rows)
 void
 sysprof_find_critical_path (Findings *self)
 {
-  static const char *const switches[] = { "critical-path", "details", NULL };
+  static const char *const switches[] = { "critical-path", NULL };
   const Store *store = self->store;
   ViewRequest request = *self->request;
   const Process *command = &store->processes.row[sysprof_store_find_command (store)];
