@@ -41,8 +41,12 @@ gint64 sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterVal
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self,
                                                GValue *value);
+
+/* The value as an integer; decimals are cut off. */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_value_get_value_int64 (SysprofDocumentCounterValue *self);
+
+/* The value as a floating-point number. */
 SYSPROF_AVAILABLE_IN_ALL
 double sysprof_document_counter_value_get_value_double (SysprofDocumentCounterValue *self);
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Converts the comments of public headers into documentation blocks for g-ir-scanner, with ownership annotations.
 
-A header documents a function in a plain comment before its declaration. In it, *(full)*, *(none)* and *(nullable)*
+A header documents a function in a plain comment before its declaration. The comment also applies to further declarations
+that follow without a blank line. In it, *(full)*, *(none)* and *(nullable)*
 describe the ownership of the result. Functions that need more annotations have a documentation block in the header,
 which the scanner reads directly.
 
@@ -64,7 +65,7 @@ def describe_function(comment, version, instead, returned, name, arguments):
         parameter, what = parameters[1]
         parameters[1] = (parameter, '(nullable)' + (' ' if what.startswith('(') else ': ') + what)
     returns = None if returned.strip() == 'void' else (f' {tags}:' if tags else '') + ' ' + (
-        re.sub(r'^Returns (\w)', r'\1', text.split('\n\n')[0].split('. ')[0].replace('\n', ' ')) or 'the value')
+        re.sub(r'^Returns (\w)', r'\1', text.split('\n\n')[0].split('. ')[0].replace('\n', ' ')) or 'the ' + re.sub(r'.*_get_', '', name).replace('_', ' '))
     notes = []
     if version.isdigit():
         notes.append(f'Since: {version}')
@@ -91,12 +92,11 @@ def main():
                 words = title.group(2)
                 out.append(block(title.group(1), [], words[0].upper() + words[1:]))
         out += [describe_enum(body, name) for body, name in ENUM.findall(text)]
-        last = ''
+
         for comment, declarations in DECLARATION.findall(text):
-            last = comment or last
             for version, instead, returned, name, arguments in FUNCTION.findall(declarations):
                 if name not in own and not name.endswith('_get_type'):
-                    out.append(describe_function(last, version, instead, returned, name, arguments))
+                    out.append(describe_function(comment, version, instead, returned, name, arguments))
 
     pathlib.Path(output).write_text('\n'.join(out))
 
