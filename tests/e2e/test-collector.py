@@ -19,7 +19,7 @@ from programs import CLI, TIMEOUT, Case, run
 
 TARGET = os.environ["COLLECTOR_TARGET"]
 ONLY_PROGRAM = ("--no-perf", "--no-cpu", "--no-disk", "--no-memory", "--no-network", "--no-battery", "--no-pressure", "--no-gpu",
-                "--no-system-log", "--no-graphics-info", "--no-recorder", "--no-decode", "--quiet", "--force", "--exit-status")
+                "--no-system-log", "--no-graphics-info", "--no-process-usage", "--no-recorder", "--no-decode", "--quiet", "--force", "--exit-status")
 PAGE = mmap.PAGESIZE
 HEAD, TAIL, N_DROPPED = 0, 4, 16  # offsets in the first page of a ring
 SAMPLE, MARK, FILE, END = 2, 10, 13, 0xFF

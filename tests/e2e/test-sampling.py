@@ -474,7 +474,8 @@ class What(Case):
         every = Capture.open("x.syscap").counter_categories()
         self.assertLessEqual({"CPU Percent", "Disk", "Memory", "Network"}, every)
         for word, gone in (("--no-cpu", "CPU Percent"), ("--no-disk", "Disk"), ("--no-memory", "Memory"), ("--no-network", "Network"),
-                           ("--no-pressure", "Pressure"), ("--no-battery", "Battery"), ("--no-gpu", "GPU"), ("--no-recorder", "Recorder")):
+                           ("--no-pressure", "Pressure"), ("--no-battery", "Battery"), ("--no-gpu", "GPU"), ("--no-process-usage", "Process"),
+                           ("--no-recorder", "Recorder")):
             done = run(CLI, "-f", "-d", "0.1", word, "x.syscap")
             self.assertEqual(done.returncode, 0, done.stderr)
             left = Capture.open("x.syscap").counter_categories()

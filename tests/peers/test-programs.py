@@ -17,7 +17,7 @@ import decoder
 RECORDER, CLI, TARGET, PEER_TARGET, GTK_FRAMES = sys.argv[1:6]
 del sys.argv[1:6]
 ONLY_PROGRAM = ('--no-perf', '--no-cpu', '--no-disk', '--no-memory', '--no-network', '--no-battery', '--no-pressure', '--no-gpu',
-                '--no-system-log', '--no-graphics-info', '--no-recorder', '--no-decode', '--exit-status')
+                '--no-system-log', '--no-graphics-info', '--no-process-usage', '--no-recorder', '--no-decode', '--exit-status')
 N_FRAMES = 100
 
 
