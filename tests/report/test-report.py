@@ -666,6 +666,39 @@ class Json(Base):
         self.assertEqual(found['busy-second']['command'], f'sysprof-report functions --time 7s..8s {path}')
         self.assertTrue(found['marks']['text'].startswith('paint repeats every 100.00 ms'), found)
 
+    def test_slow_frames_and_own_functions(self):
+        path = self.folder / 'frames.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        capture.process('/opt/app', pid=7, time=1)
+        names = {'main': 0x1000100, 'draw_grid': 0x1000200, 'int* std::rotate<int*>(int*, int*)': 0x1000300, 'sin': 0x2000100}
+        for at, file in (0x1000000, '/opt/app'), (0x2000000, '/usr/lib/x86_64-linux-gnu/libm.so.6'):
+            capture.map(at, at + 0x100000, file, pid=7, time=2)
+        msec = 10**6
+        for i in range(10):
+            begin, length = made.BEGIN + 100 * msec * i, {3: 30, 7: 50}.get(i, 5)
+            capture.mark('gtk', 'frameclock cycle', '', length * msec, pid=7, time=begin)
+            capture.mark('gtk', 'frameclock paint', '', length * msec - 2, pid=7, time=begin + 1)
+            capture.mark('gtk', 'widget snapshot', '', length * msec - 9, pid=7, time=begin + 2)
+        slow, fast = made.BEGIN + 305 * msec, made.BEGIN + 550 * msec
+        for time, n, stack in (slow, 6, ('main', 'draw_grid', 'sin')), (slow, 2, ('main', 'draw_grid')), \
+                (fast, 4, ('main', 'int* std::rotate<int*>(int*, int*)')):
+            for i in range(n):
+                capture.sample([made.USER] + [names[name] + 4 for name in reversed(stack)], 7, pid=7, time=time + i)
+        capture.chunked_file('__symbols__', made.symbol_table(
+            [(at, at + 0x80, 7, name, {1: 'app', 2: 'libm.so.6'}[at >> 24]) for name, at in names.items()]), time=made.BEGIN)
+        capture.save(path)
+        findings = as_json(path)['findings']
+        frames, = (finding for finding in findings if finding['kind'] == 'frames')
+        self.assertEqual(frames['text'], '2 of 10 frames took more than 16.7 ms, the slowest 50.00 ms: mostly in draw_grid, during widget snapshot.')
+        self.assertEqual((frames['process'], frames['symbol'], frames['share']), ('app/7', 'draw_grid', 0.2))
+        self.assertEqual(frames['command'], f'sysprof-report tree --process 7 --time 700ms..751ms {path}')
+        own = next(finding for finding in findings if finding['kind'] == 'cpu' and finding.get('symbol') == 'draw_grid')
+        self.assertEqual(own['text'], '66.7 % of the time was in draw_grid and what it calls, 75 % of it in sin.')
+        # The function of the standard library is part of the program's file; main called it.
+        main = next(finding for finding in as_json('--time', '500ms..', path)['findings'] if finding.get('symbol') == 'main')
+        self.assertTrue(main['text'].startswith('100.0 % of the time was in main and what it calls'), main)
+        self.assertNotIn('frames', {finding['kind'] for finding in as_json('--time', '..300ms', path)['findings']})
+
     def test_hide_system_and_collapse(self):
         path = self.folder / 'libraries.syscap'
         capture = made.Capture(time=made.BEGIN)

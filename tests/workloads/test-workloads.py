@@ -93,7 +93,7 @@ WORKLOADS = {
         check=lambda test, summary, output: test.check_growth(summary, output),
         screen=["fill-cache uses", "MB/s"]),
     "frames_in_gtk": dict(
-        options=["--gtk"], command=[built("draw-chart")], needs_screen=True,
+        command=[built("draw-chart")], needs_screen=True,
         findings=[dict(kind="frames", process="draw-chart/.*", symbol="draw_grid", share=0.05)],
         screen=["frames took more than 16.7 ms", "draw_grid"]),
 }
