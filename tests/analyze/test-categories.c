@@ -195,6 +195,45 @@ category_of_path (const Fixture *fixture,
   return (Category) category[node];
 }
 
+/* The rules that are built in call reading and writing I/O, and not what computes. */
+static void
+test_computing_is_no_io (void)
+{
+  static const struct
+  {
+    const char *binary;
+    const char *function;
+    bool is_io;
+  } cases[] = {
+    { "libsqlite3.so.0", "sqlite3BtreeIndexMoveto", false },
+    { "libsqlite3.so.0", "sqlite3VdbeSorterWrite", false },
+    { "libz.so.1", "inflate_fast", false },
+    { "libzstd.so.1", "ZSTD_compressBlock_fast", false },
+    { "libcrypto.so.3", "sha512_block_data_order", false },
+    { "libc.so.6", "__vfprintf_internal", false },
+    { "libc.so.6", "_IO_default_xsputn", false },
+    { "libc.so.6", "qsort", false },
+    { "libc.so.6", "read", true },
+    { "libc.so.6", "fsync", true },
+    { "libc.so.6", "_IO_new_file_write", true },
+    { "[kernel]", "vfs_read", true },
+    { "[kernel]", "ext4_sync_file", true },
+    { "[kernel]", "submit_bio", true },
+  };
+  CategoryRules *rules = sysprof_category_rules_load (NULL);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      uint8_t found = sysprof_category_rules_find (rules, cases[i].binary, cases[i].function);
+
+      g_test_message ("%s %s", cases[i].binary, cases[i].function);
+      g_assert_cmpint ((found & 0x7f) == CATEGORY_IO, ==, cases[i].is_io);
+      if (cases[i].binary[0] != '[')
+        g_assert_cmpint (found, !=, CATEGORY_IO | CATEGORY_IS_INHERITED);
+    }
+  sysprof_category_rules_free (rules);
+}
+
 static void
 test_hands_down (void)
 {
@@ -370,6 +409,7 @@ main (int argc, char **argv)
   g_test_add_func ("/categories/complains-of-few-lines", test_complains_of_few_lines);
   g_test_add_func ("/categories/has-an-end", test_has_an_end);
   g_test_add_func ("/categories/own-rules-come-first", test_own_rules_come_first);
+  g_test_add_func ("/categories/computing-is-no-io", test_computing_is_no_io);
   g_test_add_func ("/categories/hands-down", test_hands_down);
   g_test_add_func ("/categories/counts-samples", test_counts_samples);
   g_test_add_func ("/categories/collapsed-binary-has-what-all-have",
