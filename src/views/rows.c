@@ -99,6 +99,22 @@ sysprof_rows_add_child (Rows *self, uint32_t parent)
   return add (self);
 }
 
+void
+sysprof_rows_drop_column (Rows *self, uint32_t column)
+{
+  uint32_t n = self->n_columns - 1;
+  Column *columns = sysprof_arena_alloc (&self->arena, n * sizeof *columns);
+  size_t kept = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    columns[i] = self->columns[i + (i >= column)];
+  for (size_t i = 0; i < (size_t) self->n_rows * self->n_columns; i++)
+    if (i % self->n_columns != column)
+      self->cells[kept++] = self->cells[i];
+  self->columns = columns;
+  self->n_columns = n;
+}
+
 const char *
 sysprof_rows_dup (Rows *self, const char *text)
 {

@@ -150,6 +150,8 @@ void sysprof_rows_clear (Rows *self);
 Cell *sysprof_rows_add (Rows *self);
 /* Same for a tree; `parent` is 1 + the index of the parent row, 0 at the top level. */
 Cell *sysprof_rows_add_child (Rows *self, uint32_t parent);
+/* Removes a column that means nothing in these rows. */
+void sysprof_rows_drop_column (Rows *self, uint32_t column);
 /* Returns a copy in the arena of the rows. */
 const char *sysprof_rows_dup (Rows *self, const char *text);
 

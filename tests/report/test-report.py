@@ -184,13 +184,28 @@ class Json(Base):
 
     def test_tree_sums_up(self):
         def check(row):
-            self.assertEqual(row['total'], row['self'] + sum(child['total'] for child in row['children']))
+            if 'self' in row:  # else the tree is reversed
+                self.assertEqual(row['total'], row['self'] + sum(child['total'] for child in row['children']))
+            else:
+                self.assertGreaterEqual(row['total'], sum(child['total'] for child in row['children']))
             totals = [child['total'] for child in row['children']]
             self.assertEqual(totals, sorted(totals, reverse=True))
             for child in row['children']:
                 check(child)
         for args in ((), ('--bottom-up',), ('--focus', 'beta'), ('--threads',), ('--fold-recursion',)):
-            check(as_json('tree', *args, self.capture)['rows'][0])
+            root = as_json('tree', *args, self.capture)['rows'][0]
+            self.assertEqual('self' in root, '--bottom-up' not in args)
+            check(root)
+
+    def test_reversed_trees_and_callers_have_no_self(self):
+        """Self belongs to the innermost function, which is at the other end of the path."""
+        for view, has_self in ((('tree',), True), (('tree', '--bottom-up'), False), (('callees', '--focus', 'main'), True),
+                               (('callers', '--focus', 'alpha'), False)):
+            for form in 'text', 'csv', 'markdown', 'html', 'json':
+                text = run(*view, '--format', form, self.capture).stdout.decode()
+                self.assertEqual(bool(re.search(r'(?i)\bself\b', re.sub(r'(?s)<(script|style)>.*?</', '', text))), has_self, (view, form))
+        totals = [row['total'] for row in as_json('callers', '--focus', 'alpha', self.capture)['rows']]
+        self.assertEqual(totals, sorted(totals, reverse=True))
 
     def test_tree_is_cut_by_weight_depth_and_number(self):
         whole = dict(self.walk(as_json('tree', '--merge-processes', self.capture)['rows']))
@@ -222,12 +237,12 @@ class Json(Base):
 
     def neighbours(self, view, name):
         rows = as_json(view, '--focus', name, self.capture)['rows']
-        return {r['symbol']: (r['self'], r['total']) for r in rows}
+        return {r['symbol']: (r['self'], r['total']) if view == 'callees' else r['total'] for r in rows}
 
     def test_callers_and_callees(self):
-        self.assertEqual(self.neighbours('callers', 'alpha'), {'main': (400, 400), 'helper': (50, 50), 'beta': (0, 30)})
+        self.assertEqual(self.neighbours('callers', 'alpha'), {'main': 400, 'helper': 50, 'beta': 30})
         self.assertEqual(self.neighbours('callees', 'main'), {'alpha': (400, 400), 'beta': (100, 330)})
-        self.assertEqual(self.neighbours('callers', 'beta'), {'main': (100, 330), 'alpha': (30, 30)})
+        self.assertEqual(self.neighbours('callers', 'beta'), {'main': 330, 'alpha': 30})
 
     def test_processes(self):
         rows = as_json('processes', self.capture)['rows']
@@ -430,8 +445,14 @@ class Json(Base):
         report = as_json(self.capture)
         self.assertEqual(report['view'], 'summary')
         self.assertNotIn('rows', report)
-        for section in ('processes', 'functions', 'quality'):
+        for section in ('processes', 'functions'):
             self.assertEqual(report[section], as_json(section, self.capture)['rows'])
+        # Of the stacks, those that the reader can improve.
+        rows = as_json('quality', self.capture)['rows']
+        helped = [row for row in rows if row['remedy'] and row['samples'] > 0 and not row['remedy'].startswith(('nothing', 'usually'))]
+        self.assertEqual(report['quality'], helped)
+        self.assertLess(0, len(helped))
+        self.assertLess(len(helped), len(rows))
 
     def test_categories(self):
         """Each sample once, for the category of its innermost function or of the caller that passes it on:

@@ -215,7 +215,7 @@ class Truth:
                 labels.insert(0, (process if 'merge-processes' in options else (process, sample.pid)))
             yield tuple(labels), sample
 
-    def tree(self, options):
+    def tree(self, options, is_flame):
         rows = collections.defaultdict(lambda: [0, 0])
         for path, _ in self.paths(options):
             for i in range(len(path) + 1):
@@ -229,11 +229,13 @@ class Truth:
             if path and (not depth or len(path) <= depth) and above(rows[path][1]):
                 children[path[:-1]].append(path)
 
+        has_self = is_flame or 'bottom-up' not in options
+
         def nested(path):
             label = path[-1] if path else Function('All Processes', '', 'root')
             if not isinstance(label, Function):
                 label = Function(label[0] if isinstance(label, tuple) else label, '', 'process')
-            return (*label, *rows[path], tuple(sorted(nested(child) for child in children[path])))
+            return (*label, rows[path][0] if has_self else None, rows[path][1], tuple(sorted(nested(child) for child in children[path])))
         return [nested(())] if above(rows[()][1]) else []
 
     def total(self, options):
@@ -322,7 +324,7 @@ def words_of(options):
 
 
 def nested(row):
-    return (row['symbol'], row['binary'], row['kind'], row['self'], row['total'], tuple(sorted(map(nested, row['children']))))
+    return (row['symbol'], row['binary'], row['kind'], row.get('self'), row['total'], tuple(sorted(map(nested, row['children']))))
 
 
 class Selections(unittest.TestCase):
@@ -350,15 +352,16 @@ class Selections(unittest.TestCase):
         if view in ('tree', 'flame'):
             # A flame graph is drawn whole.
             self.assertEqual([nested(row) for row in rows],
-                             truth.tree({k: v for k, v in options.items() if view == 'tree' or k != 'min'}))
+                             truth.tree({k: v for k, v in options.items() if view == 'tree' or k != 'min'}, view == 'flame'))
             if view == 'tree' or 'left-heavy' in options or 'collapse' not in options:  # a binary is at the place of its first function
                 self.check_order(rows, view == 'tree' or 'left-heavy' in options)
         elif view in ('functions', 'callers', 'callees'):
             wanted = getattr(truth, view)(options)
             least = float(options.get('min', ['0'])[0])
-            self.assertEqual({Function(r['symbol'], r['binary'], r['kind']): (r['self'], r['total']) for r in rows},
-                             {f: w for f, w in wanted.items() if w[1] * 100 >= least * truth.total(options)})
-            self.assertEqual([r['self'] for r in rows], sorted((r['self'] for r in rows), reverse=True))
+            has_self, order = view != 'callers', 'total' if view == 'callers' else 'self'
+            self.assertEqual({Function(r['symbol'], r['binary'], r['kind']): (r['self'] if has_self else None, r['total']) for r in rows},
+                             {f: (w[0] if has_self else None, w[1]) for f, w in wanted.items() if w[1] * 100 >= least * truth.total(options)})
+            self.assertEqual([r[order] for r in rows], sorted((r[order] for r in rows), reverse=True))
         elif view == 'samples':
             wanted = [(s.time - BEGIN, s.pid, s.tid, s.cpu, [label for label, _ in self.folded_stack(truth, options, s)])
                       for s in truth.samples if truth.takes(options, s)]

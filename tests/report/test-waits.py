@@ -169,8 +169,9 @@ def weights_of_time(found, with_idle, ranges=ALL):
 
 
 def leaves(row):
-    """Returns the self values of all rows of a tree."""
-    return row['self'] + sum(leaves(child) for child in row.get('children', ()))
+    """Returns the self values of all rows of a tree; in a reversed one, which has none, what its rows have beside their children."""
+    children = row.get('children', ())
+    return row.get('self', row['total'] - sum(child['total'] for child in children)) + sum(map(leaves, children))
 
 
 def check_weights(path, found, samples, period):

@@ -18,8 +18,9 @@ fill_callers (const ViewRequest *request, Rows *rows, GError **error)
   table = sysprof_callers_new (request->store, request->symbols, &weights, &shape);
   sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
   sysprof_rows_add_functions (rows, request, table);
+  sysprof_rows_drop_column (rows, FUNCTION_SELF); /* of the focus, and not of its callers */
   sysprof_stack_weights_clear (&weights);
-  return true;
+  return sysprof_rows_sort (rows, "total", error);
 }
 
 const View sysprof_callers_view = {

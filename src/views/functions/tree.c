@@ -84,6 +84,8 @@ fill_tree (const ViewRequest *request, Rows *rows, GError **error)
   sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
   rows->total_left_out = weight_left_out (tree);
   add_nodes (rows, request, tree);
+  if (shape.bottom_up)
+    sysprof_rows_drop_column (rows, FUNCTION_SELF); /* of the functions at the top alone */
   sysprof_stack_weights_clear (&weights);
   return true;
 }

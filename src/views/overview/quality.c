@@ -12,19 +12,19 @@
 enum
 {
   BINARY,
-  REASON,
   SAMPLES,
   REMEDY,
+  REASON,
   EXAMPLE,
   N_COLUMNS,
 };
 
 static const Column columns[] = {
   [BINARY] = { "binary", "BINARY", COLUMN_TEXT },
-  [REASON] = { "reason", "REASON", COLUMN_TEXT },
   [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT, .may_stand_below = true },
-  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 3 },
+  [REASON] = { "reason", "REASON", COLUMN_TEXT, .extra = 3 },
+  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 4 },
 };
 
 /* A problem of stacks: how they end, or why their innermost function has no name. */
@@ -233,6 +233,13 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
                                 .samples = samples[i] });
 }
 
+static bool
+is_well (const Finding *finding)
+{
+  return finding->end == STACK_WHOLE && finding->reason == UNNAMED_NOT &&
+         !finding->may_miss_caller;
+}
+
 /* Problems first, then by weight. */
 static int
 compare_findings (const void *left, const void *right, void *data)
@@ -240,8 +247,7 @@ compare_findings (const void *left, const void *right, void *data)
   const Finding *a = *(const Finding *const *) left;
   const Finding *b = *(const Finding *const *) right;
   const SymbolTable *symbols = data;
-  bool a_is_well = a->end == STACK_WHOLE && a->reason == UNNAMED_NOT && !a->may_miss_caller;
-  bool b_is_well = b->end == STACK_WHOLE && b->reason == UNNAMED_NOT && !b->may_miss_caller;
+  bool a_is_well = is_well (a), b_is_well = is_well (b);
   int order;
 
   if (a_is_well != b_is_well)
@@ -275,6 +281,26 @@ fp_remedy (const SymbolTable *symbols, const Finding *finding)
   if (is_generated (symbols, finding))
     return "make the runtime keep frame pointers in generated code (Java: -XX:+PreserveFramePointer)";
   return "install its debug symbols (they may have unwind information), or build it with -fasynchronous-unwind-tables or frame pointers";
+}
+
+/* Whether the user can do something about it. */
+static bool
+has_remedy (const SymbolTable *symbols, const Finding *finding)
+{
+  const char *remedy;
+
+  if (is_well (finding))
+    return false;
+  if (finding->reason != UNNAMED_NOT)
+    remedy = sysprof_unnamed_reason_remedy ((UnnamedReason) finding->reason);
+  else if (finding->may_miss_caller)
+    return !is_generated (symbols, finding);
+  else if (finding->end == STACK_CUT)
+    remedy = cut_reasons[finding->cut].remedy;
+  else
+    remedy = ends[finding->end].remedy;
+  return remedy == NULL || (remedy[0] != '\0' && !g_str_has_prefix (remedy, "nothing") &&
+                            !g_str_has_prefix (remedy, "usually few"));
 }
 
 static void
@@ -422,6 +448,28 @@ add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
   cells[REMEDY].text = sysprof_debug_gap_remedy ((DebugGapKind) gap->kind);
 }
 
+/* What the recorder and debug files report about whole files. These rows have no samples. */
+static void
+add_facts (const ViewRequest *request, Rows *rows)
+{
+  const Store *store = request->store;
+
+  for (uint32_t i = 0; i < store->n_metadata; i++)
+    {
+      const char *id = sysprof_store_string (store, store->metadata[i].id);
+      const char *value = sysprof_store_string (store, store->metadata[i].value);
+
+      if (g_str_equal (id, "org.gnome.sysprof.contradictions"))
+        add_contradictions (request, rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unwinder"))
+        add_shortcomings (rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unfinished-waits"))
+        add_unfinished_waits (rows, value);
+    }
+  for (uint32_t i = 0; i < request->symbols->n_gaps; i++)
+    add_debug_gap (rows, request->symbols, &request->symbols->gap[i]);
+}
+
 static bool
 fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -444,22 +492,11 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
     sorted[n++] = finding;
   (void) sysprof_sort_if_wanted (sorted, n, sizeof *sorted, compare_findings, request->symbols);
   for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
-    add_finding (rows, request->symbols, sorted[i]);
-  for (uint32_t i = 0; i < request->store->n_metadata; i++)
-    {
-      const Store *store = request->store;
-      const char *id = sysprof_store_string (store, store->metadata[i].id);
-      const char *value = sysprof_store_string (store, store->metadata[i].value);
-
-      if (g_str_equal (id, "org.gnome.sysprof.contradictions"))
-        add_contradictions (request, rows, value);
-      else if (g_str_equal (id, "org.gnome.sysprof.unwinder"))
-        add_shortcomings (rows, value);
-      else if (g_str_equal (id, "org.gnome.sysprof.unfinished-waits"))
-        add_unfinished_waits (rows, value);
-    }
-  for (uint32_t i = 0; i < request->symbols->n_gaps; i++)
-    add_debug_gap (rows, request->symbols, &request->symbols->gap[i]);
+    if (!request->is_overview || has_remedy (request->symbols, sorted[i]))
+      add_finding (rows, request->symbols, sorted[i]);
+  /* An overview has what the user can improve, and where it costs samples. */
+  if (!request->is_overview)
+    add_facts (request, rows);
   return true;
 }
 
