@@ -107,6 +107,12 @@ class Inlines(Case):
                 numbers = [row["line"] for row in rows]
                 self.assertEqual(numbers, list(range(numbers[0], numbers[-1] + 1)))
                 self.assertRegex(rows[0]["source"], r"^main \(")
+                # The whole function: to the brace below the one that opened it.
+                text = pathlib.Path(rows[0]["file"]).read_text().splitlines()
+                self.assertEqual(rows[-1]["source"], "}")
+                self.assertEqual(numbers[-1], text.index("}", numbers[0]) + 1)
+                shown = run(REPORT, "source", "--focus", "main", capture)
+                self.assertEqual(shown.count(rows[0]["file"]), 1, "the file is named once")
 
         changed = "changed since the program was built"
         self.assertNotIn(changed, run(REPORT, "source", "--focus", "main", capture))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MOST_BETWEEN   60 /* lines without weight that are shown between two with weight */
+#define CONTEXT        3  /* lines around a line with weight where more are not shown */
 #define TAB_COLUMNS    8
 #define MOST_ADDRESSES 16 /* of a file, often one for each process */
 
@@ -26,7 +27,7 @@ static const Column columns[] = {
   [SELF] = { "self", "SELF", COLUMN_COUNT, .share = true, .hides_zero = true },
   [TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true, .hides_zero = true },
   [LINE] = { "line", "LINE", COLUMN_NUMBER },
-  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT },
+  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT, .heading = 1 },
   [SOURCE] = { "source", "SOURCE", COLUMN_TEXT, .is_long = true, .may_miss = true },
 };
 
@@ -76,25 +77,76 @@ add_line (SourceRows *self, uint32_t line, uint64_t weight, uint64_t total)
   self->last = line;
 }
 
+/* Adds the lines without weight from `begin` to before `end`, or, if they are many, the first
+ * and last ones. */
 static void
 add_lines_between (SourceRows *self, uint32_t begin, uint32_t end)
 {
-  if (self->source.lines == NULL || begin > end || end - begin > MOST_BETWEEN)
+  bool is_long = end > begin && end - begin > MOST_BETWEEN;
+
+  if (self->source.lines == NULL)
     return;
   for (uint32_t line = begin; line < end; line++)
-    add_line (self, line, 0, 0);
+    if (!is_long || line < begin + CONTEXT)
+      add_line (self, line, 0, 0);
+    else if (line < end - CONTEXT)
+      line = end - CONTEXT - 1;
+    else
+      add_line (self, line, 0, 0);
 }
 
-/* First known line of these functions in a file, at most `line`. */
+/* The known lines of these functions in a file that are nearest to `line`, up to it: of the
+ * first one, or of the last one. `line` itself if there is none. */
 static uint32_t
-find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, uint32_t line)
+find_begin (const SourceRows *self,
+            const bool *is_wanted,
+            StringId file,
+            uint32_t line,
+            bool is_last)
 {
-  uint32_t begin = line;
+  const SymbolTable *symbols = self->request->symbols;
+  uint32_t begin = 0;
 
   for (SymbolId i = 1; i < symbols->n; i++)
-    if (is_wanted[i] && symbols->row[i].file == file && symbols->row[i].line != 0)
-      begin = MIN (begin, symbols->row[i].line);
-  return begin;
+    if (is_wanted[i] && symbols->row[i].file == file && symbols->row[i].line != 0 &&
+        symbols->row[i].line <= line &&
+        (begin == 0 || (symbols->row[i].line < begin) != is_last))
+      begin = symbols->row[i].line;
+  return begin != 0 ? begin : line;
+}
+
+static bool
+closes_function (const char *text)
+{
+  text += strspn (text, " \t");
+  return text[0] == '}' || g_str_has_prefix (text, "end");
+}
+
+/* Adds the lines after the last one with weight to the end of the function, whose first line is
+ * `begin`. Debug information of captures does not have the end, so it is the first line that is
+ * not indented deeper than `begin`. */
+static void
+add_rest (SourceRows *self, uint32_t begin)
+{
+  uint32_t first = self->last + 1;
+  uint32_t end = first;
+  const char *text = sysprof_source_lines_get (&self->source, self->last);
+  bool is_at_end = self->last != begin && sysprof_source_line_ends_function (
+                                              &self->source, begin, text != NULL ? text : "");
+
+  for (; !is_at_end && end < first + MOST_BETWEEN; end++)
+    {
+      text = sysprof_source_lines_get (&self->source, end);
+      if (text == NULL || sysprof_source_line_ends_function (&self->source, begin, text))
+        break;
+    }
+  if (is_at_end || end == first + MOST_BETWEEN)
+    end = is_at_end ? first : first + CONTEXT;
+  else if (text != NULL && closes_function (text))
+    end++;
+  for (uint32_t line = first; line < end; line++)
+    if (sysprof_source_lines_get (&self->source, line) != NULL)
+      add_line (self, line, 0, 0);
 }
 
 /* Notes about source files: the first missing one and the first that changed. */
@@ -152,16 +204,20 @@ add_file (SourceRows *self,
           uint32_t n,
           SourceFile *text)
 {
-  const SymbolTable *symbols = self->request->symbols;
+  uint32_t begin = find_begin (self, is_wanted, lines[0].file, lines[0].line, false);
 
   self->file = text->path;
   sysprof_source_lines_init (&self->source, text->text, text->size);
-  self->last = find_begin (symbols, is_wanted, lines[0].file, lines[0].line) - 1;
+  /* The function begins before its first line with weight, or nothing knows where. */
+  if (begin == lines[0].line)
+    begin -= MIN (CONTEXT, begin - 1);
+  self->last = begin - 1;
   for (uint32_t i = 0; i < n; i++)
     {
       add_lines_between (self, self->last + 1, lines[i].line);
       add_line (self, lines[i].line, lines[i].self, lines[i].total);
     }
+  add_rest (self, find_begin (self, is_wanted, lines[0].file, self->last, true));
   sysprof_source_lines_clear (&self->source);
 }
 
