@@ -24,6 +24,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
                                          "live",    "by-lock", NULL };
   static const char *const critical_path[] = { "details", "by-name",       "by-member",
                                                "live",    "critical-path", NULL };
+  static const char *const path_sums[] = { "critical-path", NULL };
   ViewRequest request = { 0 };
 
   if (fd < 0 || write (fd, bytes, size) != (ssize_t) size)
@@ -56,6 +57,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
       check_views (&request, bytes[size - 1] + 3, NULL, NULL);
       request.switches = critical_path;
       check_views (&request, bytes[size - 1] + 4, NULL, NULL);
+      request.switches = path_sums;
       if (sysprof_waits_weigh_wall (&wall, store, symbols, &some))
         {
           some.events = &wall.events;

@@ -165,10 +165,10 @@ static bool
 acts_for_device (const Path *self, uint32_t thread, int64_t time)
 {
   uint32_t found = find_wait_before (self, thread, time);
-  const Wait *row = &self->waits->row[found - 1];
 
-  return found != 0 && self->selected->is_idle[found - 1] && row->reason != OFF_CPU_SYSCALL &&
-         row->waker == 0;
+  return found != 0 && self->selected->is_idle[found - 1] &&
+         self->waits->row[found - 1].reason != OFF_CPU_SYSCALL &&
+         self->waits->row[found - 1].waker == 0;
 }
 
 /* Finds the thread that the wait of `thread` depended on. A thread that was off the CPU at that
