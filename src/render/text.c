@@ -99,8 +99,8 @@ take_rows (Part *part, uint32_t least, size_t excess)
 }
 
 /* Removes rows from the last part to the first until all fit: first down to half, then down
- * to the least number. */
-static void
+ * to the least number. FALSE if they still do not fit. */
+static bool
 fit_height (Part *parts, size_t n, size_t height)
 {
   size_t lines = 0, excess;
@@ -113,6 +113,25 @@ fit_height (Part *parts, size_t n, size_t height)
         take_rows (&parts[i], MAX (parts[i].section.n_wanted / 2, parts[i].n_least), excess);
   for (size_t i = n; i-- > 0;)
     excess = take_rows (&parts[i], parts[i].n_least, excess);
+  return excess == 0;
+}
+
+/* Shows all rows. Text that does not fit is paged, so there is nothing to gain from less. */
+static void
+show_all (Part *parts, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    {
+      Part *part = &parts[i];
+
+      part->n_rows = part->section.rows.n_rows;
+      part->section.request.terminal_height = 0;
+      if (part->prose)
+        {
+          g_free (part->prose);
+          part->prose = dup_prose (&part->section.request, &part->section.rows);
+        }
+    }
 }
 
 static void
@@ -176,10 +195,11 @@ write_sections (TextWriter *writer,
   is_filled = fill_parts (view, &part, parts, error);
   if (is_filled)
     {
-      if (request->terminal_height > 0 && request->limit == 0)
-        fit_height (parts, n,
-                    request->terminal_height -
-                        MIN (request->terminal_height, n_facts + LAST_LINES));
+      if (request->terminal_height > 0 && request->limit == 0 &&
+          !fit_height (parts, n,
+                       request->terminal_height -
+                           MIN (request->terminal_height, n_facts + LAST_LINES)))
+        show_all (parts, n);
       sysprof_text_writer_printf (writer, "%-9s %s\n", "Capture", path);
       for (char **line = facts; *line; line++)
         write_line (writer, &part, *line);

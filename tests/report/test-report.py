@@ -1124,6 +1124,16 @@ class Looks(Base):
                         self.assertIn(finding['command'], text)
                 self.assertIn(' alpha', text)
 
+    def test_a_summary_that_is_paged_is_whole(self):
+        whole = [line.split() for line in self.bare_terminal('summary', self.capture, columns=100, rows=200)]
+        n_paged = 0
+        for rows in range(6, 31):
+            lines = self.bare_terminal('summary', self.capture, columns=100, rows=rows)
+            if len(lines) >= rows:
+                n_paged += 1
+                self.assertEqual([line.split() for line in lines], whole)
+        self.assertGreater(n_paged, 5)
+
     def test_details_stand_below_their_process(self):
         lines = run('processes', '--details', '--process', '10', self.capture).stdout.decode().splitlines()
         row = [i for i, line in enumerate(lines) if line.lstrip().startswith('10 ')][0]
