@@ -6,6 +6,7 @@ usage: test-docs.py SOURCE_DIR MANUAL_OF_CLI PROGRAM...
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -77,6 +78,30 @@ class Documents(unittest.TestCase):
             options = set(re.findall(r'(?m)^ +(?:-\w, )?(--[a-z][a-z-]+)', text)) - {'--help', '--help-all'}
             self.assertGreater(len(options), 1)
             self.assertEqual(sorted(options - options_of_manual(program)), [], f'not in the manual of {program.name}')
+
+    def test_manuals_have_blanks_between_words(self):
+        """Macros that alternate between fonts set no blank between their arguments."""
+        pages = [*sorted((ROOT / 'docs' / 'man').glob('*.1*')), MANUAL_OF_CLI]
+        self.assertGreaterEqual(len(pages), 3)
+        for page in pages:
+            for number, line in enumerate(page.read_text().splitlines(), 1):
+                with self.subTest(page=page.name, line=number):
+                    self.assertTrue(line.isascii(), 'write other characters as \\[uXXXX]')
+                    macro = re.match(r'\.(?:BR|RB|BI|IB|IR|RI) (.*)', line)
+                    words = re.findall(r'"[^"]*"|(?:\\ |\S)+', macro.group(1)) if macro else []
+                    words = [re.sub(r'\\f.|\\[&|]|"', '', word) for word in words]
+                    for left, right in zip(words, words[1:]):
+                        self.assertFalse(re.search(r'[\w.,;)]$', left) and re.match(r'[\w-]', right), f'{left}{right}')
+
+    def test_manuals_render_without_faults(self):
+        if not shutil.which('groff'):
+            self.skipTest('groff is not installed')
+        for page in [*sorted((ROOT / 'docs' / 'man').glob('*.1')), MANUAL_OF_CLI]:
+            done = subprocess.run(['groff', '-man', '-Tutf8', '-ww', '-rLL=400n', page], capture_output=True, check=True)
+            text = re.sub('\x1b\\[[0-9;]*m|.\b', '', done.stdout.decode())
+            self.assertEqual(done.stderr, b'', page.name)
+            self.assertEqual(re.findall(r'\S*[a-z]--[a-z]\S*|--[a-z-]+[.,;][A-Za-z]\S*|\w{3,}[.,;][A-Z][a-z]\S*|\S*(?:,,|;;|,\.)\S*', text), [],
+                             page.name)
 
     def test_manuals_promise_no_other_options(self):
         for program in PROGRAMS:
