@@ -83,7 +83,7 @@ class Top(Case):
         for block in blocks:
             self.assertRegex(block, r"busy +heavy_work")
         # A window, not all there was: five seconds of each CPU, and what is read late.
-        samples = [int(re.search(r"([\d,]+) samples? in", block).group(1).replace(",", "")) for block in blocks]
+        samples = [int(re.search(r"([\d,]+) samples?\b", block).group(1).replace(",", "")) for block in blocks]
         self.assertLess(max(samples), os.cpu_count() * 1000 * 7, samples)
         self.assertEqual(text.count("Counters of "), len(blocks))
         self.assertRegex(done.stderr.decode(), r"Recorded .* samples, .*, not kept\. The recorder")
