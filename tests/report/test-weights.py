@@ -180,6 +180,18 @@ class Weights(unittest.TestCase):
             if noun != 'time':
                 self.assertNotRegex(' '.join(rows), r'\btime\b')
 
+    def test_remedy_of_losses(self):
+        """A frequency changes nothing for an event that is sampled once in a number of times."""
+        for lines, option, other in ((b'0 ns 1000000 cpu-clock\n', '--frequency', '--event'), (b'0 count 1 page-faults\n', '--event', '--frequency')):
+            capture = Capture(time=BEGIN, end_time=BEGIN + 1000)
+            capture.process('program', pid=20, time=BEGIN).sample([USER, 0x1000], pid=20, tid=20, time=BEGIN)
+            capture.file('__events__', lines, time=BEGIN)
+            capture.ctrdef([(1, 'Sampler', 'Lost Samples', '', False)], time=BEGIN).ctrset([(1, 9)], time=BEGIN)
+            self.path.write_bytes(bytes(capture.data))
+            remedy, = (row['remedy'] for row in json.loads(run('--format', 'json', self.path).stdout)['findings'] if row['kind'] == 'lost')
+            self.assertIn(option, remedy)
+            self.assertNotIn(other, remedy)
+
     def refused(self, weight, words):
         done = run('--weight', weight, self.path)
         self.assertEqual(done.returncode, 1, done.stdout)

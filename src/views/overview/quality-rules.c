@@ -57,6 +57,9 @@ static void
 find_lost (Findings *self)
 {
   uint64_t all = self->store->n_lost_samples + self->store->samples.n;
+  const Store *store = self->store;
+  bool has_period = store->n_sampled_events == 1 && !store->sampled_events[0].is_time &&
+                    store->sampled_events[0].period > 0;
   double percent = sysprof_percent (self->store->n_lost_samples, all);
 
   if (percent >= MANY_LOST)
@@ -64,7 +67,9 @@ find_lost (Findings *self)
         self,
         &(Finding){ .kind = "lost",
                     .share = percent / 100,
-                    .remedy = "Lower sysprof-cli --frequency to lose fewer." },
+                    .remedy = has_period
+                                  ? "Record fewer: --event NAME:PERIOD with a larger period."
+                                  : "Lower sysprof-cli --frequency to lose fewer." },
         "%.1f %% of samples were lost.", percent);
 }
 
