@@ -527,7 +527,8 @@ def check_gpu_fences():
 
 def check_names_of_locks():
     """Objects have the names of the table in the capture; waits for the end of a thread are no locks."""
-    code = {'work': 0x401000, 'put': 0x401100, 'main': 0x401200}
+    code = {'work': 0x401000, 'put': 0x401100, 'main': 0x401200, 'std::vector<int> app::fill<std::mutex>(int)': 0x401300,
+            'void std::condition_variable::wait<app::Full>(app::Full)': 0x401400, 'std::shared_lock<std::shared_mutex>::shared_lock()': 0x401500}
     library = {'pthread_mutex_lock': 0x700000, 'pthread_cond_wait': 0x700100, 'pthread_join': 0x700200, 'unnamed': 0x700300}
     c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
     c.process('/usr/bin/prog', pid=7, time=BEGIN).map(0x401000, 0x402000, '/usr/bin/prog', pid=7, time=BEGIN)
@@ -553,11 +554,17 @@ def check_names_of_locks():
     wait(0x777770, 'pthread_cond_wait')
     wait(0x888880, 'pthread_join', 'main')
     wait(0x888890, 'unnamed', 'main', waker_stack=(captures.KERNEL, KERNEL_EXIT + 8))
+    for lock, function in ((0x777700, 'void std::condition_variable::wait<app::Full>(app::Full)'), (0x777780, 'std::shared_lock<std::shared_mutex>::shared_lock()')):
+        n += 1
+        stream.wait(BEGIN + 1000 * n, 100, (7, 7, 'prog'), waits.FUTEX, 10, 202, lock=lock,
+                    stack=[captures.USER, library['unnamed'] + 8, code[function] + 8, code['std::vector<int> app::fill<std::mutex>(int)'] + 8])
+    filling = ['std::vector<int> app::fill<std::mutex>(int)'], [], []
     rows = report('waits', save('names', waits.embed(c, stream, time=BEGIN)), '--by-lock')['rows']
     same({row['name']: (row['kind'], row['lock'], row['count'], row['waiting-functions'], row['holding-functions'], row['signaling-functions']) for row in rows},
          {'hot_lock': ('mutex', '0x404040', 2, ['work'], ['put'], []), 'filled': ('condition', '0x404080', 2, ['work'], [], ['put']),
           'table+0x40': ('mutex', '0x405040', 1, ['work'], ['put'], []), 'first locked in main': ('mutex', '0x999990', 1, ['main'], ['put'], []),
-          'first waited for in work': ('condition', '0x777770', 1, ['work'], [], ['put'])}, 'names of locks')
+          'first waited for in ' + filling[0][0]: ('condition', '0x777700', 1, *filling),
+          'first locked in ' + filling[0][0]: ('rwlock', '0x777780', 1, *filling), 'first waited for in work': ('condition', '0x777770', 1, ['work'], [], ['put'])}, 'names of locks')
 
 
 def check_path_of_device():

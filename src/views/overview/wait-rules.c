@@ -123,8 +123,12 @@ kind_of_wait (const char *reason, const char *cause)
     { "syscall:sync_file_range", "io" },
   };
 
-  if (g_str_has_prefix (cause, "pthread_cond_"))
-    return "wait"; /* for work, or for the result of another thread */
+  static const char *const conditions[] = { "pthread_cond_", "std::condition_variable",
+                                            "g_cond_" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (conditions); i++)
+    if (g_str_has_prefix (cause, conditions[i]))
+      return "wait"; /* for work, or for the result of another thread */
   for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (strcmp (reason, kinds[i].reason) == 0)
       return kinds[i].kind;

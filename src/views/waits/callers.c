@@ -6,14 +6,15 @@
 
 #include "text/text.h"
 
+#define LIBRARY_COLUMNS 28 /* of the name of a library's function, if it can be shortened */
+
 /* Libraries and functions whose callers are more interesting: by the start of their names. */
 static const char *const runtime_binaries[] = {
   "libc.so", "libc-2.", "libpthread", "ld-linux", "ld-musl", "libc.musl", "libstdc++", "[vdso]",
 };
 static const char *const runtime_functions[] = {
-  "runtime.",   /* Go */
-  "std::sys::", /* Rust */
-  "g_mutex_",   "g_cond_", "g_rw_lock_", "g_rec_mutex_",
+  "runtime.", "std::",   "__gthread_", "__glibcxx_",
+  "g_mutex_", "g_cond_", "g_rw_lock_", "g_rec_mutex_",
 };
 
 void
@@ -45,18 +46,36 @@ has_prefix_of (const char *text, const char *const *prefixes, size_t n)
   return false;
 }
 
+/* The name of a function without its return type: templates have one. */
+static const char *
+skip_return_type (const char *name)
+{
+  const char *begin = name;
+  unsigned depth = 0;
+
+  for (const char *at = name; *at != '\0' && (*at != '(' || depth > 0); at++)
+    if (*at == '<')
+      depth++;
+    else if (*at == '>' && depth > 0)
+      depth--;
+    else if (*at == ' ' && depth == 0)
+      begin = at + 1;
+  return begin;
+}
+
 static bool
 is_runtime (StackCallers *self, SymbolId symbol)
 {
   uint8_t *state = &self->is_runtime[symbol];
 
   if (*state == 0)
-    *state = has_prefix_of (sysprof_symbol_binary (self->symbols, symbol), runtime_binaries,
-                            G_N_ELEMENTS (runtime_binaries)) ||
-                     has_prefix_of (sysprof_symbol_name (self->symbols, symbol),
-                                    runtime_functions, G_N_ELEMENTS (runtime_functions))
-                 ? 2
-                 : 1;
+    *state =
+        has_prefix_of (sysprof_symbol_binary (self->symbols, symbol), runtime_binaries,
+                       G_N_ELEMENTS (runtime_binaries)) ||
+                has_prefix_of (skip_return_type (sysprof_symbol_name (self->symbols, symbol)),
+                               runtime_functions, G_N_ELEMENTS (runtime_functions))
+            ? 2
+            : 1;
   return *state == 2;
 }
 
@@ -107,8 +126,10 @@ sysprof_dup_callers (const StackCallers *self, const Callers *callers, bool with
   for (size_t i = 0; i < G_N_ELEMENTS (parts); i++)
     if (parts[i] != 0)
       {
-        g_autofree char *name =
-            sysprof_dup_one_line (sysprof_symbol_name (self->symbols, parts[i]));
+        const char *whole = sysprof_symbol_name (self->symbols, parts[i]);
+        g_autofree char *shown =
+            i == 0 ? sysprof_dup_short_name (whole, LIBRARY_COLUMNS) : g_strdup (whole);
+        g_autofree char *name = sysprof_dup_one_line (shown);
 
         g_string_append_printf (text, "%s%s", text->len > 0 ? " < " : "", name);
       }

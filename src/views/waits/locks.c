@@ -54,10 +54,20 @@ static const struct
   const char *part;
   const char *kind;
 } kinds[] = {
-  { "cond", "condition" },  { "cnd_", "condition" }, { "Cond", "condition" },
-  { "rwlock", "rwlock" },   { "rw_lock", "rwlock" }, { "RwLock", "rwlock" },
-  { "barrier", "barrier" }, { "sem_", "semaphore" }, { "semaphore", "semaphore" },
-  { "mutex", "mutex" },     { "mtx_", "mutex" },     { "Mutex", "mutex" },
+  { "cond", "condition" },
+  { "cnd_", "condition" },
+  { "Cond", "condition" },
+  { "shared_mutex", "rwlock" },
+  { "shared_timed_mutex", "rwlock" },
+  { "rwlock", "rwlock" },
+  { "rw_lock", "rwlock" },
+  { "RwLock", "rwlock" },
+  { "barrier", "barrier" },
+  { "sem_", "semaphore" },
+  { "semaphore", "semaphore" },
+  { "mutex", "mutex" },
+  { "mtx_", "mutex" },
+  { "Mutex", "mutex" },
 };
 
 #define KIND_UNKNOWN "futex"
