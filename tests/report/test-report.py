@@ -714,10 +714,10 @@ class Json(Base):
         self.assertEqual((frames['process'], frames['symbol'], frames['share']), ('app/7', 'draw_grid', 0.2))
         self.assertEqual(frames['command'], f'sysprof-report tree --process 7 --time 700ms..751ms {path}')
         own = next(finding for finding in findings if finding['kind'] == 'cpu' and finding.get('symbol') == 'draw_grid')
-        self.assertEqual(own['text'], '66.7 % of the time was in draw_grid and what it calls, 75 % of it in sin.')
+        self.assertEqual(own['text'], '66.7 % of the samples were in draw_grid and what it calls, 75 % of that in sin.')
         # The function of the standard library is part of the program's file; main called it.
         main = next(finding for finding in as_json('--time', '500ms..', path)['findings'] if finding.get('symbol') == 'main')
-        self.assertTrue(main['text'].startswith('100.0 % of the time was in main and what it calls'), main)
+        self.assertTrue(main['text'].startswith('100.0 % of the samples were in main and what it calls'), main)
         self.assertNotIn('frames', {finding['kind'] for finding in as_json('--time', '..300ms', path)['findings']})
 
     def test_hide_system_and_collapse(self):
