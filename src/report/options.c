@@ -60,6 +60,16 @@ find_entry (GArray *entries, const char *name)
   return NULL;
 }
 
+/* Whether any view has this switch. */
+static bool
+is_switch (const char *name)
+{
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    if (sysprof_view_has_switch (*view, name))
+      return true;
+  return false;
+}
+
 /* Makes an option of each switch of a view. Several views may have a switch of the same name. */
 static void
 make_switch_entries (Given *given)
@@ -191,6 +201,22 @@ dup_view_help (const View *view, const OptionSection *sections, const GOptionEnt
   return sysprof_usage_help (before, (const OptionSection *) (void *) own->data, after);
 }
 
+/* The options of a view: "--format --output". *(full)* */
+static char *
+dup_option_list (const View *view, const OptionSection *sections)
+{
+  GString *list = g_string_new (NULL);
+
+  for (const ViewSwitch *row = view->switches; row && row->name; row++)
+    g_string_append_printf (list, "--%s ", row->name);
+  for (; sections->title; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name; entry++)
+      if (entry->description && !is_switch (entry->long_name) &&
+          sysprof_view_options_have (view->options, entry->long_name))
+        g_string_append_printf (list, "--%s ", entry->long_name);
+  return g_string_free (list, FALSE);
+}
+
 /* Shell script that completes command lines. *(full)* */
 static char *
 dup_completion (const OptionSection *sections, const char *shell, GError **error)
@@ -209,7 +235,8 @@ dup_completion (const OptionSection *sections, const char *shell, GError **error
     format_names[format] = sysprof_render_format (format)->name;
   for (const View *const *view = sysprof_view_list (); *view; view++)
     {
-      CompletionWord word = { (*view)->name, (*view)->summary };
+      g_autofree char *list = dup_option_list (*view, sections);
+      CompletionWord word = { (*view)->name, (*view)->summary, g_intern_string (list) };
 
       g_array_append_val (words, word);
     }

@@ -94,6 +94,20 @@ append_bash_case (const Completion *self, const GOptionEntry *entry, GString *sc
     g_string_append (script, ") return ;;\n");
 }
 
+/* The options after a first word that does not have all of them. */
+static void
+append_bash_words (const Completion *self, GString *script)
+{
+  g_string_append (script, "  case \"${COMP_WORDS[1]} $word\" in\n");
+  for (const CompletionWord *word = self->words; word != NULL && word->word != NULL; word++)
+    if (word->options != NULL)
+      g_string_append_printf (script,
+                              "    \"%s -\"*) mapfile -t COMPREPLY < <(compgen -W '%s' -- "
+                              "\"$word\"); return ;;\n",
+                              word->word, word->options);
+  g_string_append (script, "    *) ;;\n  esac\n");
+}
+
 static void
 append_bash (const Completion *self, GString *script)
 {
@@ -114,8 +128,9 @@ append_bash (const Completion *self, GString *script)
       "  case \"$before\" in\n",
       name);
   for_each_option (self, append_bash_case, script);
-  g_string_append (script, "  esac\n"
-                           "  case \"$word\" in\n"
+  g_string_append (script, "  esac\n");
+  append_bash_words (self, script);
+  g_string_append (script, "  case \"$word\" in\n"
                            "    -*) mapfile -t COMPREPLY < <(compgen -W '");
   for_each_option (self, append_bash_name, script);
   g_string_append (script, "' -- \"$word\"); return ;;\n"

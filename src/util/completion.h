@@ -11,6 +11,7 @@ typedef struct
 {
   const char *word;
   const char *description;
+  const char *options; /* after this word: "--a --b"; NULL = all. Only bash narrows them. */
 } CompletionWord;
 
 /* The values of an option. */

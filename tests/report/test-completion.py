@@ -25,8 +25,8 @@ def script(program, shell):
     return subprocess.run([PROGRAMS[program], '--completion', shell], capture_output=True, check=True, text=True).stdout
 
 
-def options(program):
-    shown = subprocess.run([PROGRAMS[program], '--help'], capture_output=True, check=True, text=True).stdout
+def options(program, *words):
+    shown = subprocess.run([PROGRAMS[program], *words, '--help'], capture_output=True, check=True, text=True).stdout
     return set(re.findall(r'(?m)^ +(?:-\w, )?(--[a-z][a-z-]+)', shown))
 
 
@@ -128,6 +128,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         self.assertEqual(ask('functions', ''), {'run.syscap', 'a b.syscap'})
         self.assertEqual(ask('-o', 'r'), {'run.syscap'})
         self.assertEqual(ask('--process', ''), set())
+        for view in ('functions', 'tree', 'heat', 'waits', 'files', 'summary'):
+            self.assertEqual(ask(view, '--'), options('sysprof-report', view))
         self.assertIn('bash', self.ask_bash('sysprof-cli', '-f', 'x', '--', 'ba'))
         self.assertEqual(self.ask_bash('sysprof-cli', '--unwind', 't'), {'tables'})
         self.assertEqual(self.ask_bash('sysprof-cli', 'ma'), {'mark'})
