@@ -144,8 +144,9 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   if (rows->total > 0)
     return g_strdup_printf ("None in the selection (%s).", selection);
   text = g_string_new (NULL);
-  g_string_append_printf (text, "None of the %s %s in %s matches %s.",
-                          sysprof_format_grouped (n, grouped), noun, duration, selection);
+  g_string_append_printf (text, "None of the %s %s in %s matches %s%s",
+                          sysprof_format_grouped (n, grouped), noun, duration, selection,
+                          g_str_has_suffix (selection, ".") ? "" : ".");
   append_advice (text, request);
   return g_string_free (text, FALSE);
 }
