@@ -252,12 +252,15 @@ scan_memory (const SysprofProcessUsage *self, UsedProcess *process)
     process->resident = 0;
 }
 
-/* A hidden process is added, too, so that the next listing does not read it again. */
+/* A hidden process is added, too, so that the next listing does not read it again. The memory
+ * of a new process is first read at the next reading, because most live shortly. */
 static void
 add_process (const SysprofProcessUsage *self, GArray *processes, int32_t pid)
 {
   autofd fd = sysprof_privilege_open_process_file (self->machine, pid, "stat");
-  UsedProcess process = { .pid = pid, .is_young = true, .stat_fd = -1, .statm_fd = -1 };
+  UsedProcess process = {
+    .pid = pid, .is_young = self->has_begun, .stat_fd = -1, .statm_fd = -1
+  };
   char buffer[MAX_TEXT_SIZE];
   Text text;
   ProcStat stat;
@@ -267,7 +270,8 @@ add_process (const SysprofProcessUsage *self, GArray *processes, int32_t pid)
       process.parent_pid = stat.parent_pid;
       process.start_ticks = stat.start_ticks;
       process.base_ticks = self->has_begun ? 0 : stat.cpu_ticks;
-      scan_memory (self, &process);
+      if (!self->has_begun)
+        scan_memory (self, &process);
     }
   g_array_append_val (processes, process);
 }
@@ -365,7 +369,7 @@ scan_others (const SysprofProcessUsage *self, bool only_young)
     {
       UsedProcess *process = process_at (self, i);
 
-      if (!process->is_chosen && process->resident > 0 && (process->is_young || !only_young))
+      if (!process->is_chosen && (process->is_young || (process->resident > 0 && !only_young)))
         scan_memory (self, process);
       process->is_young &= only_young;
     }
@@ -397,13 +401,12 @@ read_processes (RecordingContext *context, int64_t now, void *data)
 {
   SysprofProcessUsage *self = data;
 
+  scan_others (self, now < self->next_scan);
   list_processes (self);
   find_wanted (self, context);
   for (unsigned i = 0; i < self->processes->len; i++)
     if (process_at (self, i)->is_wanted)
       (void) choose (self, process_at (self, i)); /* it may have exited */
-  if (self->next_scan != 0)                       /* all were just added otherwise */
-    scan_others (self, now < self->next_scan);
   choose_others (self);
   if (now >= self->next_scan)
     self->next_scan = now + SCAN_INTERVAL;
