@@ -70,7 +70,7 @@ check_stacks (const Store *store)
       g_assert_cmpuint (addresses->process[id], <, store->processes.n);
       g_assert_cmpuint (addresses->mapping[id], <, store->n_mappings);
       g_assert_cmpuint (addresses->kind[id], >, ADDRESS_NONE);
-      g_assert_cmpuint (addresses->kind[id], <=, ADDRESS_UNMAPPED);
+      g_assert_cmpuint (addresses->kind[id], <=, ADDRESS_DATA);
       g_assert_cmpuint (addresses->is_return[id], <=, 1);
     }
 

@@ -182,7 +182,7 @@ sysprof_selection_parse_times (char **times, const Store *store, GArray *ranges,
       if (range.end < range.begin)
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                       "--time %s: the end is before the begin; give the earlier offset first",
+                       "--time %s: give the earlier offset first; the end is before the begin",
                        times[i]);
           return FALSE;
         }
