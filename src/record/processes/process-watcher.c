@@ -45,7 +45,6 @@ struct _SysprofProcessWatcher
   /* Owned by the pump thread. */
   EventFeed feed;  /* only if no sampler has one */
   GArray *to_read; /* [int32_t] processes still to be read; NULL = done */
-  guint n_read;    /* index of the next one */
   ProcessFacts facts;
 };
 
@@ -65,6 +64,8 @@ list_processes_to_read (RecordingContext *context)
   return pids;
 }
 
+/* From the last to the first: /proc lists new processes last, and those are the most likely to
+ * exit before they are read, and to be what is recorded. */
 static bool
 read_running_processes (RecordingContext *context, int64_t deadline, void *data)
 {
@@ -72,9 +73,14 @@ read_running_processes (RecordingContext *context, int64_t deadline, void *data)
 
   while (self->to_read != NULL && sysprof_clock_now () < deadline)
     {
-      if (self->n_read < self->to_read->len)
-        sysprof_process_facts_add_running (
-            &self->facts, context, g_array_index (self->to_read, int32_t, self->n_read++));
+      if (self->to_read->len > 0)
+        {
+          guint last = self->to_read->len - 1;
+          int32_t pid = g_array_index (self->to_read, int32_t, last);
+
+          g_array_set_size (self->to_read, last);
+          sysprof_process_facts_add_running (&self->facts, context, pid);
+        }
       else
         g_clear_pointer (&self->to_read, g_array_unref);
     }
