@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,11 +244,14 @@ emit_around_signals (unsigned int n)
 }
 
 static void *
-emit_for_ever (void *data)
+emit_for_ever (void *has_begun)
 {
-  (void) data;
   for (int64_t i = 0;; i++)
-    sysprof_collector_mark (i, 0, "endless", "mark", "message");
+    {
+      sysprof_collector_mark (i, 0, "endless", "mark", "message");
+      if (i == 0)
+        (void) sem_post (has_begun);
+    }
 
   return NULL;
 }
@@ -257,11 +261,17 @@ static int
 die_while_writing (unsigned int n)
 {
   pthread_t thread;
+  sem_t has_begun;
 
   emit_marks (&n);
+  if (sem_init (&has_begun, 0, 0) != 0)
+    return 5;
   for (unsigned int i = 0; i < 4; i++)
-    if (pthread_create (&thread, NULL, emit_for_ever, NULL) != 0)
+    if (pthread_create (&thread, NULL, emit_for_ever, &has_begun) != 0)
       return 5;
+  for (unsigned int i = 0; i < 4; i++)
+    while (sem_wait (&has_begun) != 0)
+      ;
   emit_marks (&n);
   (void) kill (getpid (), SIGKILL);
 
