@@ -72,6 +72,9 @@ add_cpu_time (const Store *store,
   double nsec =
       cpu_time_until (store, counter, time->end) - cpu_time_until (store, counter, time->begin);
 
+  /* What it used after a single reading is unknown. */
+  if (counter->n_values == 1 && nsec <= 0)
+    return;
   /* Several counters have the same pid if the pid was used again. */
   usage->cpu_time =
       sysprof_time_sum (MAX (usage->cpu_time, 0), (int64_t) CLAMP (nsec, 0, (double) MAX_TIME));

@@ -72,6 +72,13 @@ class Usage(unittest.TestCase):
         self.assertAlmostEqual(row['cpu-percent'], 20, places=3)
         self.assertEqual([row['rss-first'], row['rss-last'], row['rss-max']], [20 * MB, 30 * MB, 30 * MB])
 
+    def test_a_single_reading_does_not_say_what_was_used_later(self):
+        self.add(7, 'old', [MB])
+        self.add(8, 'new', [MB], cpu=[30])
+        rows = self.rows()
+        self.assertNotIn('cpu-time', rows[7])
+        self.assertEqual((rows[7]['rss-last'], rows[8]['cpu-time']), (MB, 30))
+
     def test_a_process_that_has_exited_used_nothing_later(self):
         self.add(7, 'up', [10 * MB, 20 * MB])
         self.assertNotIn(7, self.rows('--time', '3s..4s', '--process', '7'))
