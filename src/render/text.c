@@ -179,6 +179,7 @@ static bool
 write_sections (TextWriter *writer,
                 const View *view,
                 const ViewRequest *request,
+                const Rows *rows,
                 GError **error)
 {
   g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
@@ -186,7 +187,7 @@ write_sections (TextWriter *writer,
   g_autofree Part *parts = g_new0 (Part, sysprof_count_sections (view));
   size_t n = sysprof_count_sections (view), n_facts = 1 + g_strv_length (facts);
   ViewRequest part = *request;
-  bool is_filled;
+  bool is_filled, is_empty = true;
 
   /* Limit the width without a terminal as well, because command lines may have thousands of
    * characters. */
@@ -204,7 +205,16 @@ write_sections (TextWriter *writer,
       for (char **line = facts; *line; line++)
         write_line (writer, &part, *line);
       for (size_t i = 0; i < n; i++)
-        write_part (writer, &parts[i]);
+        {
+          write_part (writer, &parts[i]);
+          is_empty &= parts[i].n_rows == 0;
+        }
+      if (is_empty)
+        {
+          g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
+
+          sysprof_text_writer_printf (writer, "\n%s\n", emptiness);
+        }
       sysprof_text_writer_puts (
           writer,
           "\nMore: sysprof-report functions | tree | callers | flame | heat | ... (--help)\n");
@@ -232,7 +242,7 @@ sysprof_render_text (const View *view,
   sysprof_text_writer_init (&writer, stream);
   writer.is_ascii = request->is_ascii;
   if (view->sections)
-    is_filled = write_sections (&writer, view, request, error);
+    is_filled = write_sections (&writer, view, request, rows, error);
   else
     {
       g_autofree char *heading = sysprof_dup_heading (view, request, rows);

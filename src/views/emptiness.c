@@ -139,7 +139,8 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   if (request->search != NULL && *request->search != '\0')
     return g_strdup_printf ("No row contains '%s'. Use fewer or shorter words.",
                             request->search);
-  if (selection == NULL || rows->n_hidden > 0)
+  /* A tree of no samples has a root, which is hidden for having no weight. */
+  if (selection == NULL || (rows->n_hidden > 0 && (rows->total > 0 || rows->is_event_list)))
     return g_strdup ("No rows.");
   if (rows->total > 0)
     return g_strdup_printf ("None in the selection (%s).", selection);

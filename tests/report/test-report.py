@@ -494,6 +494,14 @@ class Json(Base):
             samples = ask('samples', *args)['rows']
             self.assertEqual([r['category'] for r in samples], [of(s.stack, is_shown) for s in self.profile.samples])
         self.assertGreaterEqual(len(wanted), 3)
+        is_other = set()
+        for args in (), ('--symbol', 'alpha'), ('--symbol', 'vfs_read'), ('--symbol', '!beta'):
+            summary = ask('summary', *args)
+            text = [finding['text'] for finding in summary['findings'] if finding['kind'] == 'categories']
+            if text:
+                is_other.add('other' in text[0])
+                self.assertEqual('other' in text[0], bool({r['category'] for r in summary['categories']} & {'uncategorized', 'unwindable'}), text)
+        self.assertEqual(is_other, {False, True})
         self.assertEqual({r['symbol']: r['category'] for r in ask('functions')['rows'] if r['symbol'] in ('main', 'alpha', 'beta', 'vfs_read')},
                          {'main': 'actions', 'alpha': 'paint', 'beta': 'uncategorized', 'vfs_read': 'css'})
 
@@ -1351,7 +1359,7 @@ class Usage(Base):
     def test_an_empty_selection_says_why(self):
         for option, value in (('--process', 'nope'), ('--time', '900s..'), ('--thread', '12345'), ('--cpu', '7'), ('--symbol', 'nope'),
                               ('--binary', 'nope')):
-            for view, form in (('functions', 'text'), ('flame', 'text'), ('functions', 'html')):
+            for view, form in (('functions', 'text'), ('tree', 'text'), ('flame', 'text'), ('summary', 'text'), ('functions', 'html')):
                 text = html.unescape(run(view, option, value, '--format', form, self.capture).stdout.decode())
                 self.assertIn(f"None of the {len(self.profile.samples)} samples", text)
                 self.assertIn(f'matches {option} {value}', text)

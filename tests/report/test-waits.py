@@ -577,7 +577,9 @@ def check_path_of_device():
     stream, rests = waits.Stream(), [captures.KERNEL, kernel]
     stream.wait(BEGIN + 10, 890, (2, 2, 'kworker/0:1'), waits.OTHER, flags=waits.BY_INTERRUPT, stack=rests)
     stream.wait(BEGIN + 100, 850, (7, 7, 'io'), waits.IO, 0, 74, stack=waits.stack_of(['work', 'start']), waker=(2, 2, 'kworker/0:1'), waker_stack=rests)
-    rows = report('waits', save('device', waits.embed(c, stream, time=BEGIN)), '--critical-path', '--process', 'io', '--time', '0..950ns')['rows']
+    path = save('device', waits.embed(c, stream, time=BEGIN))
+    check('\n\nNone of the selected threads waited for a lock.\n' in run('waits', path, '--by-lock').stdout, 'no locks')
+    rows = report('waits', path, '--critical-path', '--process', 'io', '--time', '0..950ns')['rows']
     same({(row['process'], row['state'], row['function']): row['duration'] for row in rows}, {('io', 'io', 'work'): 850, ('io', 'running', ''): 100}, 'device')
 
 

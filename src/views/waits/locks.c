@@ -408,6 +408,8 @@ sysprof_waits_fill_by_lock (SelectedWaits *self)
       total += add_row (self, &parts[i], end - i);
     }
   sysprof_selected_waits_name_rows (self, total);
+  if (self->n > 0 && self->rows->n_rows == 0)
+    self->rows->note = "None of the selected threads waited for a lock.";
   /* Cannot fail: the column exists, and the caller checks for cancellation. */
   (void) sysprof_rows_sort (self->rows, "time", &error);
 }
