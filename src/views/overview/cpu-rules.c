@@ -312,9 +312,13 @@ find_categories (Findings *self)
       named += cells[1].count;
     }
   if (sysprof_findings_percent (self, most) >= BIG_CATEGORY)
-    sysprof_findings_add (self, &(Finding){ .kind = "categories" },
-                          "Kinds of work: %s, %.1f %% other.", text->str,
-                          sysprof_findings_percent (self, self->weights.total - named));
+    {
+      if (named < self->weights.total)
+        g_string_append_printf (text, ", %.1f %% other",
+                                sysprof_findings_percent (self, self->weights.total - named));
+      sysprof_findings_add (self, &(Finding){ .kind = "categories" }, "Kinds of work: %s.",
+                            text->str);
+    }
   sysprof_rows_clear (&rows);
 }
 
