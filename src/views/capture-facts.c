@@ -219,9 +219,10 @@ describe_beside (const Beside *beside)
 {
   GString *text = g_string_new (NULL);
 
-  g_string_printf (text, "%.1f %% of the samples, in %u other processes%s%s (--all shows them)",
-                   beside->percent, beside->n_processes, beside->most ? ", mostly " : "",
-                   beside->most ? beside->most : "");
+  g_string_printf (text, "%.1f %% of the samples%s%s; --all shows %u more process%s",
+                   beside->percent, beside->most ? ", mostly " : "",
+                   beside->most ? beside->most : "", beside->n_processes,
+                   beside->n_processes == 1 ? "" : "es");
   return text;
 }
 
