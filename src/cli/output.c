@@ -189,9 +189,10 @@ open_existing (OutputFile *self, OutputOldFile old, GError **error)
       if (old == OUTPUT_REFUSE_OLD)
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                       "'%s' exists. Use --force to overwrite it, or name another file.%s",
-                       self->path,
-                       (info.st_mode & S_IXUSR) != 0 ? " To run it, put -- before it." : "");
+                       (info.st_mode & S_IXUSR) != 0
+                           ? "'%s' exists and is a program. To profile it, put -- before it."
+                           : "'%s' exists. Use --force to overwrite it, or name another file.",
+                       self->path);
           return false;
         }
       /* Refuses a file that is not writable, even if the directory would allow replacing it. */
