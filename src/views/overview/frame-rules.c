@@ -97,7 +97,7 @@ find_phase (const Store *store, const Frames *frames, size_t toolkit)
           is_text (store, mark->name, toolkits[toolkit].frame) ||
           is_text (store, mark->name, toolkits[toolkit].container))
         continue;
-      time[mark->name] += self[i];
+      time[mark->name] = sysprof_time_sum (time[mark->name], self[i]);
       if (time[mark->name] > time[longest])
         longest = mark->name;
     }
@@ -143,9 +143,9 @@ add_frames (Findings *self, const Frames *frames, size_t toolkit)
   const Mark *slowest = &store->marks[frames->slowest];
   StringId phase = find_phase (store, frames, toolkit);
   OwnFunction function = find_function (self, frames);
-  int64_t begin = sysprof_request_offset (self->request, slowest->time) / 1000000;
-  int64_t end =
-      (sysprof_request_offset (self->request, slowest->time) + slowest->duration) / 1000000 + 1;
+  int64_t offset = sysprof_request_offset (self->request, slowest->time);
+  int64_t begin = offset / 1000000;
+  int64_t end = sysprof_time_sum (offset, slowest->duration) / 1000000 + 1;
   g_autofree char *time =
       g_strdup_printf ("%" G_GINT64_FORMAT "ms..%" G_GINT64_FORMAT "ms", begin, end);
   g_autofree char *pid = g_strdup_printf ("%d", slowest->pid);
