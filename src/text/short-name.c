@@ -124,6 +124,22 @@ sysprof_name_stem (const char *name)
   return end;
 }
 
+const char *
+sysprof_skip_return_type (const char *name)
+{
+  const char *begin = name;
+  unsigned depth = 0;
+
+  for (const char *at = name; *at != '\0' && (*at != '(' || depth > 0); at++)
+    if (*at == '<')
+      depth++;
+    else if (*at == '>' && depth > 0)
+      depth--;
+    else if (*at == ' ' && depth == 0)
+      begin = at + 1;
+  return begin;
+}
+
 /* --- brackets --- */
 
 /* Size of the operator that follows the word "operator" at `at`, such as "<<", with a blank

@@ -13,6 +13,9 @@
  * "::h0123456789abcdef"; the length of the name if there is none. */
 size_t sysprof_name_stem (const char *name);
 
+/* The part of a name after the return type, which templates have: "void std::sort<…>(…)". */
+const char *sysprof_skip_return_type (const char *name);
+
 /* Shortens a name until it fits `columns` of a terminal, or as far as possible. It omits, in
  * this order: parameters, inner template arguments, outer ones, the return type of a
  * template, the module of the type that a trait is implemented for. An ellipsis replaces

@@ -136,6 +136,29 @@ test_leaves_out_as_little_as_can_be (void)
 }
 
 static void
+test_return_type (void)
+{
+  static const struct
+  {
+    const char *type;
+    const char *rest;
+  } cases[] = {
+    { "", "" },
+    { "", "main" },
+    { "", "sort(unsigned int, char)" },
+    { "void ", "std::sort<int*, ns::less<a b> >(int*, int*)" },
+    { "std::pair<int, a b> const& ", "ns::map<int (*) (a b)>::put<int>(int)" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *name = g_strconcat (cases[i].type, cases[i].rest, NULL);
+
+      g_assert_cmpstr (sysprof_skip_return_type (name), ==, cases[i].rest);
+    }
+}
+
+static void
 test_suffixes (void)
 {
   static const struct
@@ -211,6 +234,7 @@ main (int argc, char **argv)
   g_test_add_func ("/short-name/shortest-form", test_shortest_form);
   g_test_add_func ("/short-name/leaves-out-as-little-as-can-be",
                    test_leaves_out_as_little_as_can_be);
+  g_test_add_func ("/short-name/return-type", test_return_type);
   g_test_add_func ("/short-name/suffixes", test_suffixes);
   g_test_add_func ("/short-name/long-names", test_long_names);
   return g_test_run ();

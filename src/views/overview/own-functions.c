@@ -5,6 +5,7 @@
 
 #include "views/overview/own-functions.h"
 
+#include "text/text.h"
 #include "views/sample-rows.h"
 
 #include <fnmatch.h>
@@ -42,28 +43,11 @@ static const struct
 /* Folders of headers and sources of libraries, as debug information names them. */
 static const char *const library_folders[] = { "/usr/include/", "/include/c++/", "/rustc/" };
 
-/* Skips the return type, which templates have: "void std::sort<…>(…)". */
-static const char *
-skip_return_type (const char *name)
-{
-  const char *start = name;
-  int depth = 0;
-
-  for (const char *at = name; *at != '\0' && !(*at == '(' && depth == 0); at++)
-    if (*at == '<')
-      depth++;
-    else if (*at == '>')
-      depth--;
-    else if (*at == ' ' && depth == 0)
-      start = at + 1;
-  return start;
-}
-
 static Origin
 find_origin (const SymbolTable *symbols, SymbolId symbol)
 {
   const Symbol *row = &symbols->row[symbol];
-  const char *name = skip_return_type (sysprof_symbol_name (symbols, symbol));
+  const char *name = sysprof_skip_return_type (sysprof_symbol_name (symbols, symbol));
   const char *binary = sysprof_symbol_binary (symbols, symbol);
   const char *file = sysprof_intern_get (&symbols->strings, row->file);
   Origin origin;

@@ -46,36 +46,19 @@ has_prefix_of (const char *text, const char *const *prefixes, size_t n)
   return false;
 }
 
-/* The name of a function without its return type: templates have one. */
-static const char *
-skip_return_type (const char *name)
-{
-  const char *begin = name;
-  unsigned depth = 0;
-
-  for (const char *at = name; *at != '\0' && (*at != '(' || depth > 0); at++)
-    if (*at == '<')
-      depth++;
-    else if (*at == '>' && depth > 0)
-      depth--;
-    else if (*at == ' ' && depth == 0)
-      begin = at + 1;
-  return begin;
-}
-
 static bool
 is_runtime (StackCallers *self, SymbolId symbol)
 {
   uint8_t *state = &self->is_runtime[symbol];
 
   if (*state == 0)
-    *state =
-        has_prefix_of (sysprof_symbol_binary (self->symbols, symbol), runtime_binaries,
-                       G_N_ELEMENTS (runtime_binaries)) ||
-                has_prefix_of (skip_return_type (sysprof_symbol_name (self->symbols, symbol)),
-                               runtime_functions, G_N_ELEMENTS (runtime_functions))
-            ? 2
-            : 1;
+    *state = has_prefix_of (sysprof_symbol_binary (self->symbols, symbol), runtime_binaries,
+                            G_N_ELEMENTS (runtime_binaries)) ||
+                     has_prefix_of (
+                         sysprof_skip_return_type (sysprof_symbol_name (self->symbols, symbol)),
+                         runtime_functions, G_N_ELEMENTS (runtime_functions))
+                 ? 2
+                 : 1;
   return *state == 2;
 }
 
