@@ -326,7 +326,7 @@ sysprof_waits_fill_path (SelectedWaits *self, GError **error)
     {
       g_set_error (
           error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-          "waits --critical-path: choose a thread with --process or --thread; the view "
+          "waits --critical-path: select with --command, --process or --thread; the view "
           "'waits --by-thread' lists threads that waited.");
       return false;
     }
