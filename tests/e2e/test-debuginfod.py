@@ -295,7 +295,7 @@ class Debuginfod(Case):
             server.kill()
             server.wait()
         self.assertGreater(len(rows), 0)
-        self.assertEqual({(row["file"], row.get("source")) for row in rows}, {(source, text[row["line"] - 1]) for row in rows})
+        self.assertEqual({(row["file"], row.get("source", "")) for row in rows}, {(source, text[row["line"] - 1]) for row in rows})
         self.assertRegex(said, r"requested 1 source files from servers in [\d.]+ s: 1 found \([\d.]+ MB\)\.\n$")
         os.remove(source)
         again, said = lines(None, "--no-debuginfod")
