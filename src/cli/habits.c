@@ -15,20 +15,20 @@ const OptionAdvice sysprof_cli_option_advice[] = {
   { "--all-cpus", "the whole machine is sampled without an option; leave --all-cpus out." },
   { "-g", "call stacks are always recorded; --unwind selects how." },
   { "--call-graph", "call stacks are always recorded; --unwind selects how." },
-  { "--max-stack", "use --call-depth N." },
+  { "--max-stack", "use --call-depth N.", "--call-depth" },
   { "-n", "use --no-perf to record without samples." },
   { "--no-samples", "use --no-perf." },
   { "--count", "use --event NAME:PERIOD." },
-  { "-C", "use --cpu LIST." },
-  { "-t", "use --tid TID." },
-  { "-u", "use --user NAME." },
-  { "--uid", "use --user NAME." },
-  { "-G", "use --cgroup PATH." },
+  { "-C", "use --cpu LIST.", "--cpu" },
+  { "-t", "use --tid TID.", "--tid" },
+  { "-u", "use --user NAME.", "--user" },
+  { "--uid", "use --user NAME.", "--user" },
+  { "-G", "use --cgroup PATH.", "--cgroup" },
   { "-D", "use --delay SECONDS." },
   { "-i", "use --no-follow-forks." },
   { "--no-inherit", "use --no-follow-forks." },
-  { "-m", "use --buffer-size PAGES." },
-  { "--mmap-pages", "use --buffer-size PAGES." },
+  { "-m", "use --buffer-size PAGES.", "--buffer-size" },
+  { "--mmap-pages", "use --buffer-size PAGES.", "--buffer-size" },
   { "--compression-level", "name a capture that ends in .syscap.zst to compress it." },
   { "--switch-events", "use --scheduler." },
   { "--all-user", "use --user-only." },
@@ -37,7 +37,7 @@ const OptionAdvice sysprof_cli_option_advice[] = {
   { "-v", "use --verbose." },
   { "-V", "use --version." },
   { "--timeout", "use --duration SECONDS." },
-  { NULL, NULL },
+  { NULL },
 };
 
 /* The first words of perf's command lines. `record` is handled by itself. */
@@ -74,14 +74,42 @@ append_command (GString *line, char *const *command)
   append_words (line, (const char *const *) command, g_strv_length ((char **) command));
 }
 
-static bool
-is_option_of_perf (const char *word)
+/* NULL if perf has no such option, or if it is also ours. */
+static const OptionAdvice *
+find_option_of_perf (const char *word)
 {
   for (const OptionAdvice *row = sysprof_cli_option_advice; row->option != NULL; row++)
     if (strncmp (word, row->option, strcspn (word, "=")) == 0 &&
         row->option[strcspn (word, "=")] == '\0')
-      return true;
-  return false;
+      return row;
+  return NULL;
+}
+
+static bool
+is_kind_of_stacks (const char *const *word)
+{
+  static const char *const kinds[] = { "fp", "dwarf", "lbr", NULL };
+
+  return g_str_equal (word[-1], "--call-graph") && g_strv_contains (kinds, word[0]);
+}
+
+/* The program of perf's command line; 0 = none. */
+static size_t
+find_program (const OptionSection *sections, const char *const *words, size_t from)
+{
+  size_t at = sysprof_usage_find_word (sections, words, from);
+
+  while (at != 0)
+    {
+      const OptionAdvice *option = find_option_of_perf (words[at - 1]);
+      bool is_value =
+          option != NULL && option->instead != NULL && strchr (words[at - 1], '=') == NULL;
+
+      if (!is_value && !is_kind_of_stacks (&words[at]))
+        break;
+      at = sysprof_usage_find_word (sections, words, at + 1);
+    }
+  return at;
 }
 
 /* Appends the command line that does what `perf record` would: without the options that are
@@ -93,21 +121,21 @@ append_record (GString *line,
                size_t at,
                char *const *command)
 {
-  static const char *const kinds_of_stacks[] = { "fp", "dwarf", "lbr", NULL };
-  size_t program = sysprof_usage_find_word (sections, words, at + 1), kind = 0;
+  size_t program = find_program (sections, words, at + 1);
 
-  if (program != 0 && g_str_equal (words[program - 1], "--call-graph") &&
-      g_strv_contains (kinds_of_stacks, words[program]))
-    {
-      kind = program;
-      program = sysprof_usage_find_word (sections, words, kind + 1);
-    }
   append_words (line, words + 1, at - 1);
   for (size_t i = at + 1; words[i] != NULL && i != program; i++)
-    if (g_str_equal (words[i], "-e"))
-      g_string_append (line, " --event");
-    else if (i != kind && !is_option_of_perf (words[i]))
-      sysprof_cli_append_shell_word (line, words[i]);
+    {
+      const OptionAdvice *option = find_option_of_perf (words[i]);
+
+      if (g_str_equal (words[i], "-e"))
+        g_string_append (line, " --event");
+      else if (option != NULL && option->instead != NULL)
+        g_string_append_printf (line, " %s%s", option->instead,
+                                words[i] + strcspn (words[i], "="));
+      else if (option == NULL && !is_kind_of_stacks (&words[i]))
+        sysprof_cli_append_shell_word (line, words[i]);
+    }
   if (program != 0)
     append_command (line, (char *const *) words + program);
   else if (command != NULL)

@@ -16,8 +16,9 @@ typedef struct
 /* An option that other programs have, and what to do instead of it. */
 typedef struct
 {
-  const char *option; /* with its dashes: "-g", "--call-graph" */
-  const char *text;   /* ends in a full stop */
+  const char *option;  /* with its dashes: "-g", "--call-graph" */
+  const char *text;    /* ends in a full stop */
+  const char *instead; /* ours, which takes the value that follows; NULL = none */
 } OptionAdvice;
 
 /* The text of --help: `sections`, terminated by one without a title, between two texts.

@@ -252,6 +252,8 @@ test_suggests_the_command_line_that_was_meant (void)
       ": sysprof-cli -F 99 -ag --event cycles -- sleep 10" },
     { "sysprof-cli record -a --call-graph dwarf ./prog", ": sysprof-cli -- ./prog" },
     { "sysprof-cli record --call-graph=fp -p 1", ": sysprof-cli -p 1" },
+    { "sysprof-cli record -C 0 --max-stack=9 ./prog -C 1",
+      ": sysprof-cli --cpu 0 --call-depth=9 -- ./prog -C 1" },
     { "sysprof-cli top", ": sysprof-cli --top" },
     { "sysprof-cli report", ": sysprof-report" },
     { "sysprof-cli stat ls", ": sysprof-cli --report -- COMMAND" },
