@@ -6,10 +6,14 @@
 #include "views/overview/findings.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Percent. */
 #define BIG_PROCESS  20 /* least share of the weight */
 #define MOST_UNNAMED 50 /* least share of its samples without a function of the language */
+
+#define FIRST_PYTHON 12 /* 3.12 is the first that writes a perf map */
 
 static const struct
 {
@@ -64,6 +68,39 @@ find_named_stacks (const Store *store, const SymbolTable *symbols)
   return is_named;
 }
 
+/* The N of Python 3.N, from the name of its program or library; 0 = unknown. */
+static unsigned
+find_python_version (const Store *store, ProcessId process)
+{
+  for (uint32_t i = 1; i < store->n_mappings && sysprof_is_wanted_at (i); i++)
+    {
+      const char *path = sysprof_store_string (store, store->mappings[i].path);
+      const char *name = strrchr (path, '/');
+      unsigned version;
+
+      if (store->mappings[i].process == process && name != NULL &&
+          (sscanf (name, "/python3.%3u", &version) == 1 ||
+           sscanf (name, "/libpython3.%3u", &version) == 1))
+        return version;
+    }
+  return 0;
+}
+
+/* *(full)* */
+static char *
+dup_remedy (const Store *store, size_t runtime, ProcessId process)
+{
+  unsigned version = strcmp (runtimes[runtime].language, "Python") == 0
+                         ? find_python_version (store, process)
+                         : 0;
+
+  if (version == 0 || version >= FIRST_PYTHON)
+    return g_strdup (runtimes[runtime].remedy);
+  return g_strdup_printf ("Python 3.%u cannot name them: run it with Python 3.%u or later, and "
+                          "record with sysprof-cli --runtime-names.",
+                          version, FIRST_PYTHON);
+}
+
 void
 sysprof_find_interpreters (Findings *self)
 {
@@ -93,12 +130,13 @@ sysprof_find_interpreters (Findings *self)
         const Process *row = &store->processes.row[example[i]];
         g_autofree char *comm = sysprof_dup_one_line (sysprof_store_string (store, row->comm));
         g_autofree char *name = g_strdup_printf ("%s/%d", comm, row->pid);
+        g_autofree char *remedy = dup_remedy (store, i, example[i]);
 
         sysprof_findings_add (
             self,
             &(Finding){ .kind = "interpreter",
                         .process = name,
-                        .remedy = runtimes[i].remedy,
+                        .remedy = remedy,
                         .share = sysprof_percent (unnamed[i], weight[i]) / 100 },
             "%.1f %% of the samples of %s show no %s function.",
             sysprof_percent (unnamed[i], weight[i]), comm, runtimes[i].language);
