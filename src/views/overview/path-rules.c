@@ -90,7 +90,6 @@ sysprof_find_critical_path (Findings *self)
     {
       g_autofree char *comm = sysprof_dup_one_line (part.comm);
       g_autofree char *name = g_strdup_printf ("%s/%" G_GINT64_FORMAT, comm, part.pid);
-      g_autofree char *pid = g_strdup_printf ("%" G_GINT64_FORMAT, part.pid);
       g_autofree char *whole = sysprof_dup_duration ((int64_t) rows.total);
       g_autofree char *time = sysprof_dup_duration (part.time);
       g_autofree char *ran = sysprof_dup_duration (part.ran);

@@ -322,7 +322,8 @@ sysprof_waits_fill_path (SelectedWaits *self, GError **error)
   uint32_t thread;
   Path path;
 
-  if (filter == NULL || (!filter->has_processes && !filter->has_tids))
+  if (store->waits.events.n > 0 &&
+      (filter == NULL || (!filter->has_processes && !filter->has_tids)))
     {
       g_set_error (
           error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
