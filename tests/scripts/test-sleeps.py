@@ -31,7 +31,6 @@ ALLOWED = {
     "record/dbus/test-bus.c": (1, "the server answers late, which the client must bear"),
     "record/sampling/test-sampling.c": (1, "interval of a loop that waits for a condition"),
     "views/test-threads.c": (1, "cancels at a random moment; each outcome is correct"),
-    "workloads/fill-cache.c": (1, "memory has to grow over some time"),
 }
 
 

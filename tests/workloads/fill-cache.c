@@ -11,7 +11,7 @@
 #define N_ANSWERS   3200
 #define ANSWER_SIZE 65536 /* bytes; 200 MiB in all */
 #define N_ROUNDS    10
-#define PAUSE_NSEC  500000 /* until the next question */
+#define INTERVAL    1250000L /* ns from one question to the next; 4 s in all */
 
 typedef struct Answer
 {
@@ -36,26 +36,27 @@ remember_answer (uint64_t question)
 }
 
 static double
-now (void)
+seconds (const struct timespec *time)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
+  return (double) time->tv_sec + (double) time->tv_nsec / 1e9;
 }
 
 int
 main (void)
 {
-  double start = now ();
+  struct timespec start, next, end;
 
+  clock_gettime (CLOCK_MONOTONIC, &start);
+  next = start;
   for (uint64_t i = 0; i < N_ANSWERS; i++)
     {
-      struct timespec pause = { .tv_nsec = PAUSE_NSEC };
-
       remember_answer (i);
-      nanosleep (&pause, NULL);
+      next.tv_nsec += INTERVAL;
+      next.tv_sec += next.tv_nsec / 1000000000;
+      next.tv_nsec %= 1000000000;
+      clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
     }
-  printf ("%zu bytes %.6f s\n", N_ANSWERS * sizeof (Answer), now () - start);
+  clock_gettime (CLOCK_MONOTONIC, &end);
+  printf ("%zu bytes %.6f s\n", N_ANSWERS * sizeof (Answer), seconds (&end) - seconds (&start));
   return cache == NULL;
 }
