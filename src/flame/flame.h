@@ -27,3 +27,5 @@ bool sysprof_flame_render_html (const View *view,
 
 /* Values of --colors, the default first; NULL-terminated. */
 const char *const *sysprof_flame_color_schemes (void);
+
+#include "flame/layout.h"

@@ -5,7 +5,6 @@
 #include "import/import.h"
 #include "report/destination.h"
 #include "report/options.h"
-#include "report/weight.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -347,8 +346,9 @@ report (ReportOptions *options)
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   ResolvedSelection resolved = { 0 };
-  ReportWeights weights = { 0 };
+  ChosenWeights weights = { 0 };
   SymbolizeOptions symbolize = make_symbolize_options (options, queue);
+  WeightChoice choice = { options->weight, options->event, options->capture };
   ViewRequest request;
   bool is_done;
 
@@ -374,14 +374,14 @@ report (ReportOptions *options)
 
   request = make_request (options, document, &symbolize, &resolved);
   is_done =
-      sysprof_report_weigh (options, sysprof_document_get_store (document),
+      sysprof_weigh (&choice, sysprof_document_get_store (document),
                             sysprof_document_get_symbols (document), &resolved.filter, &weights,
                             &error) &&
       (!options->open_result || options->output || choose_output_to_open (options, &error)) &&
       write_report (options, &request, &error) &&
       (!options->open_result || show_in_browser (options->output, &error));
   sysprof_resolved_selection_clear (&resolved);
-  sysprof_report_weights_clear (&weights);
+  sysprof_chosen_weights_clear (&weights);
   if (is_done)
     download_queued (queue);
   if (is_done || sysprof_report_reader_is_gone (error))

@@ -17,7 +17,7 @@ static const char *const later_formats[] = {
   "firefox", "pprof", "speedscope", "perfetto", "chrome", "callgrind", "syscap", NULL,
 };
 
-/* In the order of ReportWeight. */
+/* In the order of Weight. */
 static const char *const weight_names[] = { "samples", "period", "time", "wall",
                                             "bytes",   "count",  NULL };
 
@@ -468,7 +468,7 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
   for (size_t i = 0; weight_names[i]; i++)
     if (strcmp (weight, weight_names[i]) == 0)
       {
-        options->weight = (ReportWeight) (WEIGHT_SAMPLES + i);
+        options->weight = (Weight) (WEIGHT_SAMPLES + i);
         return true;
       }
   set_usage (error,

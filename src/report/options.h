@@ -7,17 +7,6 @@
 #include "document/document.h"
 #include "render/render.h"
 
-typedef enum
-{
-  WEIGHT_DEFAULT, /* default of the view */
-  WEIGHT_SAMPLES,
-  WEIGHT_PERIOD,
-  WEIGHT_TIME, /* time off the CPU */
-  WEIGHT_WALL, /* time on and off the CPU */
-  WEIGHT_BYTES,
-  WEIGHT_COUNT,
-} ReportWeight;
-
 typedef struct
 {
   gboolean version; /* print the version; nothing else is set */
@@ -40,7 +29,7 @@ typedef struct
   const char **switches; /* names of switches of views, NULL-terminated */
   gboolean annotate;
   gboolean lines;
-  ReportWeight weight;
+  Weight weight;
   char *event; /* event with the periods to sum; NULL = the only one */
   Selection selection;
   char *title;

@@ -159,3 +159,4 @@ void sysprof_request_end (const ViewRequest *request);
 #include "views/headings.h"
 #include "views/sections.h"
 #include "views/source-locations.h"
+#include "views/weight.h"

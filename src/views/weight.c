@@ -2,7 +2,7 @@
 
 /* Selects the weight of --weight, or the default one, for a filter. */
 
-#include "report/weight.h"
+#include "views/weight.h"
 
 #include "util/util.h"
 
@@ -27,7 +27,7 @@ dup_event_names (const Store *store)
 
 G_GNUC_PRINTF (3, 4)
 static bool
-refuse (const ReportOptions *options, GError **error, const char *format, ...)
+refuse (const WeightChoice *choice, GError **error, const char *format, ...)
 {
   g_autofree char *why = NULL;
   va_list arguments;
@@ -36,39 +36,39 @@ refuse (const ReportOptions *options, GError **error, const char *format, ...)
   why = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "--weight period%s%s: '%s' %s",
-               options->event != NULL ? ":" : "", options->event != NULL ? options->event : "",
-               options->capture, why);
+               choice->event != NULL ? ":" : "", choice->event != NULL ? choice->event : "",
+               choice->path, why);
   return false;
 }
 
 /* Finds the named event, or the only one. */
 static bool
-find_event (const ReportOptions *options, const Store *store, uint32_t *event, GError **error)
+find_event (const WeightChoice *choice, const Store *store, uint32_t *event, GError **error)
 {
   g_autofree char *names = dup_event_names (store);
 
   if (store->n_sampled_events == 0)
-    return refuse (options, error,
+    return refuse (choice, error,
                    "has no sampling event: another program or version recorded it. --weight "
                    "samples counts them.");
 
-  if (options->event == NULL)
+  if (choice->event == NULL)
     {
       *event = 0;
       return store->n_sampled_events == 1 ||
-             refuse (options, error,
+             refuse (choice, error,
                      "has samples of several events: %s. Name one, as --weight period:EVENT.",
                      names);
     }
 
   for (*event = 0; *event < store->n_sampled_events; ++*event)
-    if (strcmp (name_of (store, *event), options->event) == 0)
+    if (strcmp (name_of (store, *event), choice->event) == 0)
       return true;
-  return refuse (options, error, "has no samples of that event. It has those of %s.", names);
+  return refuse (choice, error, "has no samples of that event. It has those of %s.", names);
 }
 
 static bool
-weigh_periods (const ReportOptions *options,
+weigh_periods (const WeightChoice *choice,
                const Store *store,
                SampleFilter *filter,
                WeighedEvent *weighed,
@@ -77,12 +77,12 @@ weigh_periods (const ReportOptions *options,
   uint32_t event = 0;
 
   /* Weights of imported samples are those of the other profiler. */
-  if (store->n_sampled_events == 0 && store->samples.weight != NULL && options->event == NULL)
+  if (store->n_sampled_events == 0 && store->samples.weight != NULL && choice->event == NULL)
     return true;
-  if (!find_event (options, store, &event, error))
+  if (!find_event (choice, store, &event, error))
     return false;
   if (!sysprof_store_weigh_event (store, event, weighed))
-    return refuse (options, error,
+    return refuse (choice, error,
                    "has no periods of '%s', which vary. Record with --event %s to keep them; "
                    "--weight samples counts the samples.",
                    name_of (store, event), name_of (store, event));
@@ -95,14 +95,14 @@ weigh_periods (const ReportOptions *options,
 }
 
 static bool
-weigh_waits (const ReportOptions *options,
+weigh_waits (const WeightChoice *choice,
              const Store *store,
              const SymbolTable *symbols,
              SampleFilter *filter,
              WeighedWaits *weighed,
              GError **error)
 {
-  bool is_wall = options->weight == WEIGHT_WALL;
+  bool is_wall = choice->weight == WEIGHT_WALL;
   const char *name = is_wall ? "wall" : "time";
 
   if (!store->waits.is_recorded)
@@ -110,7 +110,7 @@ weigh_waits (const ReportOptions *options,
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
                    "--weight %s: '%s' has no off-CPU data. Record with sysprof-cli "
                    "--off-cpu, or use --weight samples.",
-                   name, options->capture);
+                   name, choice->path);
       return false;
     }
   if (!is_wall)
@@ -121,7 +121,7 @@ weigh_waits (const ReportOptions *options,
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
           "--weight wall: '%s' has samples of unknown duration. Record with "
           "--event cpu-clock beside --off-cpu; --weight time sums what is off the CPU.",
-          options->capture);
+          choice->path);
       return false;
     }
 
@@ -133,26 +133,26 @@ weigh_waits (const ReportOptions *options,
 }
 
 bool
-sysprof_report_weigh (const ReportOptions *options,
+sysprof_weigh (const WeightChoice *choice,
                       const Store *store,
                       const SymbolTable *symbols,
                       SampleFilter *filter,
-                      ReportWeights *weights,
+                      ChosenWeights *weights,
                       GError **error)
 {
-  if (options->weight == WEIGHT_PERIOD)
-    return weigh_periods (options, store, filter, &weights->event, error);
-  if (options->weight == WEIGHT_TIME || options->weight == WEIGHT_WALL)
-    return weigh_waits (options, store, symbols, filter, &weights->waits, error);
+  if (choice->weight == WEIGHT_PERIOD)
+    return weigh_periods (choice, store, filter, &weights->event, error);
+  if (choice->weight == WEIGHT_TIME || choice->weight == WEIGHT_WALL)
+    return weigh_waits (choice, store, symbols, filter, &weights->waits, error);
 
-  if (options->weight >= WEIGHT_BYTES)
+  if (choice->weight >= WEIGHT_BYTES)
     filter->events = &store->allocations;
-  filter->weigh_one = options->weight == WEIGHT_COUNT;
+  filter->weigh_one = choice->weight == WEIGHT_COUNT;
   return true;
 }
 
 void
-sysprof_report_weights_clear (ReportWeights *self)
+sysprof_chosen_weights_clear (ChosenWeights *self)
 {
   sysprof_weighed_event_clear (&self->event);
   sysprof_weighed_waits_clear (&self->waits);
