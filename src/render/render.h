@@ -59,3 +59,5 @@ bool sysprof_render_view (const View *view,
 /* Puts the name of the file into an error of writing to a stream, which does not contain it. `path` NULL: standard output.
  * Other errors stay as they are. */
 void sysprof_name_written_file (GError **error, const char *path);
+
+#include "render/cells.h"

@@ -341,23 +341,39 @@ set_unknown_column (const Rows *rows, const char *sort, GError **error)
 }
 
 bool
+sysprof_column_is_descending (const Column *column)
+{
+  return column->kind == COLUMN_COUNT || column->kind == COLUMN_DURATION ||
+         column->kind == COLUMN_BYTES || column->kind == COLUMN_BOOL ||
+         column->kind == COLUMN_REAL;
+}
+
+uint32_t *
+sysprof_rows_order (const Rows *self, uint32_t column)
+{
+  g_autofree uint32_t *order = g_new (uint32_t, MAX (self->n_rows, 1));
+  SortKey key = { self, column };
+
+  for (uint32_t i = 0; i < self->n_rows; i++)
+    order[i] = i;
+  return sysprof_sort_if_wanted (order, self->n_rows, sizeof *order, compare_rows, &key)
+             ? g_steal_pointer (&order)
+             : NULL;
+}
+
+bool
 sysprof_rows_sort (Rows *self, const char *sort, GError **error)
 {
   int column = sysprof_rows_column (self, sort);
   g_autofree uint32_t *order = NULL;
-  SortKey key;
 
   if (column < 0)
     {
       set_unknown_column (self, sort, error);
       return false;
     }
-  order = g_new (uint32_t, MAX (self->n_rows, 1));
-  for (uint32_t i = 0; i < self->n_rows; i++)
-    order[i] = i;
-  key = (SortKey){ self, (uint32_t) column };
-  if (!sysprof_sort_if_wanted (order, self->n_rows, sizeof *order, compare_rows, &key) ||
-      (self->parent && !keep_below_parents (self, order)))
+  order = sysprof_rows_order (self, (uint32_t) column);
+  if (order == NULL || (self->parent && !keep_below_parents (self, order)))
     return !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error);
   sysprof_rows_permute (self, order, self->n_rows);
   return true;

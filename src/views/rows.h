@@ -168,6 +168,11 @@ sysprof_rows_cells (const Rows *self, uint32_t row)
   return self->cells + (size_t) row * self->n_columns;
 }
 
+/* [n_rows] the rows in the order of a column: numbers descending, texts and times ascending, equal rows in their old order.
+ * NULL if canceled. *(full)* */
+uint32_t *sysprof_rows_order (const Rows *self, uint32_t column);
+/* Whether sysprof_rows_order() puts the greatest value of such a column first. */
+bool sysprof_column_is_descending (const Column *column);
 /* Sorts by the column `sort`: numbers descending, texts ascending, equal rows in their old order. Children stay below their
  * parents. Fails if no column has that name, or when canceled. */
 bool sysprof_rows_sort (Rows *self, const char *sort, GError **error);

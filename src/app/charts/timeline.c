@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The time scrubber. */
+
+#include "app/charts/timeline.h"
+
+#include "app/charts/timeline-layers.h"
+#include "app/charts/track-query.h"
+#include "app/charts/track.h"
+#include "render/render.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define MOST_TRACKS 8   /* shown at first */
+#define MOST_HEIGHT 280 /* px of all tracks */
+#define DRAG_LEAST  4   /* px; less is a click */
+#define ZOOM_STEP   1.25
+#define PAN_STEP    0.1
+
+struct _AppTimeline
+{
+  GtkWidget parent_instance;
+  AppSession *session;
+  AppQuery *query;
+  const Focus *shown; /* focus of the tracks; NULL = none yet */
+  const char *const *names;
+  SharedTracks *tracks;
+  GtkWidget *overlay;
+  GtkWidget *ruler;
+  GtkWidget *layer;
+  GtkWidget *rows; /* GtkBox */
+  GtkWidget *zoom; /* the + button */
+  GtkWidget *more;
+  GPtrArray *track_widgets; /* of AppTrack */
+  bool shows_all;
+  int width; /* px of the plot for which the tracks were filled */
+  double drag_x;
+  bool is_dragging;
+};
+
+G_DEFINE_FINAL_TYPE (AppTimeline, app_timeline, GTK_TYPE_WIDGET)
+
+static int
+get_plot_width (AppTimeline *self)
+{
+  return MAX (gtk_widget_get_width (self->overlay) - TIMELINE_GUTTER, 1);
+}
+
+static Axis
+get_axis (AppTimeline *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+
+  return (Axis){ focus->visible_begin, focus->visible_end, get_plot_width (self) };
+}
+
+/* --- rows of tracks --- */
+
+static char *
+dup_scale (const Track *track)
+{
+  Column column = { "value", "", COLUMN_REAL };
+  g_autofree char *max = NULL, *min = NULL;
+
+  if (track->kind == TRACK_SPANS || track->kind == TRACK_TICKS)
+    return g_strdup_printf ("%" G_GUINT64_FORMAT, track->activity);
+  if (g_str_equal (track->unit, "bytes"))
+    {
+      max = g_format_size_full ((guint64) MAX (track->max, 0), G_FORMAT_SIZE_IEC_UNITS);
+      return g_strdup_printf ("0 – %s", max);
+    }
+  max = sysprof_dup_cell (&column, (Cell){ .real = track->max });
+  min = sysprof_dup_cell (&column, (Cell){ .real = track->min });
+  return g_strdup_printf ("%s – %s %s", min, max, track->unit);
+}
+
+static GtkWidget *
+make_title (const Track *track)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *title = gtk_label_new (track->title);
+  g_autofree char *scale = dup_scale (track);
+  GtkWidget *unit = gtk_label_new (scale);
+
+  gtk_widget_set_size_request (box, TIMELINE_GUTTER, -1);
+  gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
+  gtk_widget_add_css_class (box, "track-title");
+  gtk_label_set_ellipsize (GTK_LABEL (title), PANGO_ELLIPSIZE_END);
+  gtk_label_set_xalign (GTK_LABEL (title), 0);
+  gtk_label_set_max_width_chars (GTK_LABEL (title), 1);
+  gtk_widget_set_hexpand (title, TRUE);
+  gtk_widget_set_tooltip_text (title, track->title);
+  gtk_label_set_xalign (GTK_LABEL (unit), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (unit), PANGO_ELLIPSIZE_END);
+  gtk_widget_add_css_class (unit, "dim-label");
+  gtk_widget_add_css_class (unit, "caption");
+  gtk_box_append (GTK_BOX (box), title);
+  gtk_box_append (GTK_BOX (box), unit);
+  return box;
+}
+
+static void
+add_row (AppTimeline *self, uint32_t i)
+{
+  const Track *track = &self->tracks->set->tracks[i];
+  const Focus *focus = app_session_get_focus (self->session);
+  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *widget = app_track_new (self->session);
+
+  app_track_set_data (APP_TRACK (widget), self->tracks, i);
+  app_track_set_visible_time (APP_TRACK (widget), focus->visible_begin, focus->visible_end);
+  gtk_box_append (GTK_BOX (row), make_title (track));
+  gtk_box_append (GTK_BOX (row), widget);
+  gtk_box_append (GTK_BOX (self->rows), row);
+  g_ptr_array_add (self->track_widgets, widget);
+}
+
+static void
+show_rows (AppTimeline *self)
+{
+  uint32_t n = self->tracks->set->n;
+  uint32_t n_shown = self->shows_all ? n : MIN (n, MOST_TRACKS);
+  g_autofree char *text = NULL;
+  GtkWidget *child;
+
+  g_ptr_array_set_size (self->track_widgets, 0);
+  while ((child = gtk_widget_get_first_child (self->rows)) != NULL)
+    gtk_box_remove (GTK_BOX (self->rows), child);
+  for (uint32_t i = 0; i < n_shown; i++)
+    add_row (self, i);
+  text = g_strdup_printf (ngettext ("Show %u More", "Show %u More", n - n_shown), n - n_shown);
+  gtk_button_set_label (GTK_BUTTON (self->more), self->shows_all ? _ ("Show Fewer") : text);
+  gtk_widget_set_visible (self->more, n > MOST_TRACKS);
+}
+
+/* Whether the rows have the titles that the tracks have. */
+static bool
+has_same_rows (AppTimeline *self, const TrackSet *set)
+{
+  const TrackSet *before = self->tracks != NULL ? self->tracks->set : NULL;
+
+  if (before == NULL || before->n != set->n)
+    return false;
+  for (uint32_t i = 0; i < set->n; i++)
+    if (!g_str_equal (before->tracks[i].title, set->tracks[i].title) ||
+        before->tracks[i].source != set->tracks[i].source ||
+        before->tracks[i].max != set->tracks[i].max ||
+        before->tracks[i].activity != set->tracks[i].activity)
+      return false;
+  return true;
+}
+
+static void
+on_result (GtkWidget *widget, gpointer result, const GError *error)
+{
+  AppTimeline *self = APP_TIMELINE (widget);
+  bool is_same;
+
+  if (error != NULL)
+    return;
+  is_same = has_same_rows (self, result);
+  g_clear_pointer (&self->tracks, app_shared_tracks_unref);
+  self->tracks = app_shared_tracks_new (result);
+  if (!is_same)
+    show_rows (self);
+  else
+    for (guint i = 0; i < self->track_widgets->len; i++)
+      app_track_set_data (self->track_widgets->pdata[i], self->tracks, i);
+}
+
+static void
+fill (AppTimeline *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+  TrackQuery *query;
+
+  if (self->names == NULL || self->names[0] == NULL || self->width <= 1)
+    return;
+  query = g_new0 (TrackQuery, 1);
+  *query = (TrackQuery){ self->names, focus->visible_begin, focus->visible_end,
+                         (uint32_t) self->width };
+  app_query_run (self->query, &app_track_query_kind, self->session, query);
+}
+
+/* Whether tracks of one focus are those of the other. */
+static bool
+has_same_tracks (const Focus *a, const Focus *b)
+{
+  g_autoptr (Focus) copy = app_focus_copy (a);
+
+  copy->selected_begin = b->selected_begin;
+  copy->selected_end = b->selected_end;
+  return a->visible_begin == b->visible_begin && a->visible_end == b->visible_end &&
+         app_focus_only_moved (copy, b);
+}
+
+static void
+on_focus_changed (AppTimeline *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+
+  app_ruler_set_time (APP_RULER (self->ruler), focus->visible_begin, focus->visible_end);
+  app_selection_layer_set_time (APP_SELECTION_LAYER (self->layer), focus->visible_begin,
+                                focus->visible_end);
+  app_selection_layer_set_selection (APP_SELECTION_LAYER (self->layer), focus->selected_begin,
+                                     focus->selected_end);
+  gtk_widget_set_visible (self->zoom, focus->selected_begin > focus->visible_begin ||
+                                          focus->selected_end < focus->visible_end);
+  gtk_widget_queue_resize (self->overlay);
+  for (guint i = 0; i < self->track_widgets->len; i++)
+    app_track_set_visible_time (self->track_widgets->pdata[i], focus->visible_begin,
+                                focus->visible_end);
+  if (self->shown == NULL || !has_same_tracks (self->shown, focus))
+    fill (self);
+  g_clear_pointer (&self->shown, app_focus_unref);
+  self->shown = app_focus_ref (focus);
+}
+
+void
+app_timeline_set_tracks (AppTimeline *self, const char *const *tracks)
+{
+  if (self->names == tracks)
+    return;
+  self->names = tracks;
+  self->shows_all = false;
+  gtk_widget_set_visible (GTK_WIDGET (self), tracks != NULL && tracks[0] != NULL);
+  fill (self);
+}
+
+/* --- pointer --- */
+
+/* The track under a position of the overlay, and the position in it. */
+static AppTrack *
+find_track (AppTimeline *self, double x, double y, double *track_x, double *track_y)
+{
+  for (guint i = 0; i < self->track_widgets->len; i++)
+    {
+      GtkWidget *track = self->track_widgets->pdata[i];
+
+      if (gtk_widget_translate_coordinates (self->overlay, track, x, y, track_x, track_y) &&
+          gtk_widget_contains (track, *track_x, *track_y))
+        return APP_TRACK (track);
+    }
+  return NULL;
+}
+
+static void
+on_motion (GtkEventControllerMotion *controller, double x, double y, AppTimeline *self)
+{
+  double track_x, track_y;
+  AppTrack *track = find_track (self, x, y, &track_x, &track_y);
+  g_autofree char *text =
+      track != NULL ? app_track_dup_text_at (track, track_x, track_y) : NULL;
+  g_autofree char *whole =
+      text != NULL ? g_strdup_printf ("%s – %s", app_track_get_track (track)->title, text)
+                   : NULL;
+
+  app_selection_layer_set_pointer (APP_SELECTION_LAYER (self->layer), x - TIMELINE_GUTTER,
+                                   whole);
+}
+
+static void
+on_leave (GtkEventControllerMotion *controller, AppTimeline *self)
+{
+  app_selection_layer_set_pointer (APP_SELECTION_LAYER (self->layer), -1, NULL);
+}
+
+static void
+on_drag_begin (GtkGestureDrag *gesture, double x, double y, AppTimeline *self)
+{
+  if (x < TIMELINE_GUTTER)
+    {
+      gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_DENIED);
+      return;
+    }
+  self->drag_x = x - TIMELINE_GUTTER;
+  self->is_dragging = false;
+}
+
+static void
+on_drag_update (GtkGestureDrag *gesture, double x, double y, AppTimeline *self)
+{
+  Axis axis = get_axis (self);
+  int64_t from = app_axis_get_time (&axis, self->drag_x);
+  int64_t to = app_axis_get_time (&axis, self->drag_x + x);
+
+  if (!self->is_dragging && fabs (x) < DRAG_LEAST)
+    return;
+  self->is_dragging = true;
+  gtk_gesture_set_state (GTK_GESTURE (gesture), GTK_EVENT_SEQUENCE_CLAIMED);
+  app_selection_layer_set_selection (APP_SELECTION_LAYER (self->layer), MIN (from, to),
+                                     MAX (from, to));
+  app_selection_layer_set_pointer (APP_SELECTION_LAYER (self->layer), self->drag_x + x, NULL);
+}
+
+/* A click: selects the event there, or all visible. */
+static void
+click (AppTimeline *self, double x, double y)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+  int64_t begin, end;
+  double track_x, track_y;
+  AppTrack *track = find_track (self, x, y, &track_x, &track_y);
+
+  if (track != NULL && app_track_find_span_at (track, track_x, track_y, &begin, &end) &&
+      end > begin)
+    app_session_select (self->session, begin, end);
+  else
+    app_session_select (self->session, focus->visible_begin, focus->visible_end);
+}
+
+static void
+on_drag_end (GtkGestureDrag *gesture, double x, double y, AppTimeline *self)
+{
+  Axis axis = get_axis (self);
+  double start_x, start_y;
+
+  gtk_gesture_drag_get_start_point (gesture, &start_x, &start_y);
+  if (!self->is_dragging)
+    {
+      click (self, start_x, start_y);
+      return;
+    }
+  self->is_dragging = false;
+  app_session_select (self->session, app_axis_get_time (&axis, self->drag_x),
+                      app_axis_get_time (&axis, self->drag_x + x));
+  gtk_widget_grab_focus (self->zoom);
+}
+
+static gboolean
+on_scroll (GtkEventControllerScroll *controller, double dx, double dy, AppTimeline *self)
+{
+  GdkModifierType state =
+      gtk_event_controller_get_current_event_state (GTK_EVENT_CONTROLLER (controller));
+  GdkEvent *event = gtk_event_controller_get_current_event (GTK_EVENT_CONTROLLER (controller));
+  Axis axis = get_axis (self);
+  double x = 0, y = 0, left = 0, top = 0;
+
+  if (dx != 0 || (state & GDK_SHIFT_MASK) != 0)
+    {
+      app_session_pan (self->session, (dx != 0 ? dx : dy) * PAN_STEP);
+      return TRUE;
+    }
+  if ((state & GDK_CONTROL_MASK) == 0)
+    return FALSE;
+  gdk_event_get_position (event, &x, &y);
+  gtk_widget_translate_coordinates (GTK_WIDGET (gtk_widget_get_native (self->overlay)),
+                                    self->overlay, 0, 0, &left, &top);
+  app_session_zoom (
+      self->session, pow (ZOOM_STEP, -dy),
+      app_axis_get_time (&axis, CLAMP (x + left - TIMELINE_GUTTER, 0, axis.width)));
+  return TRUE;
+}
+
+static void
+on_zoom (AppTimeline *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+
+  app_session_zoom_to (self->session, focus->selected_begin, focus->selected_end);
+}
+
+static void
+on_more (AppTimeline *self)
+{
+  self->shows_all = !self->shows_all;
+  show_rows (self);
+}
+
+/* The + button stands in the middle of the selection, the layer over the plot. */
+static gboolean
+place_overlay (GtkOverlay *overlay, GtkWidget *widget, GdkRectangle *area, AppTimeline *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+  Axis axis = get_axis (self);
+  int64_t middle = focus->selected_begin / 2 + focus->selected_end / 2;
+  GtkRequisition size;
+
+  if (widget != self->zoom)
+    return FALSE;
+  gtk_widget_get_preferred_size (widget, NULL, &size);
+  area->width = size.width;
+  area->height = size.height;
+  area->x = TIMELINE_GUTTER + (int) CLAMP (app_axis_get_x (&axis, middle) - size.width / 2, 0,
+                                           MAX (axis.width - size.width, 0));
+  area->y = MAX ((gtk_widget_get_height (GTK_WIDGET (overlay)) - size.height) / 2, 0);
+  return TRUE;
+}
+
+/* --- life --- */
+
+static void
+app_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  AppTimeline *self = APP_TIMELINE (widget);
+  int plot = MAX (width - TIMELINE_GUTTER, 1);
+
+  gtk_widget_allocate (gtk_widget_get_first_child (widget), width, height, baseline, NULL);
+  if (plot != self->width)
+    {
+      self->width = plot;
+      fill (self);
+    }
+}
+
+static void
+app_timeline_measure (GtkWidget *widget,
+                      GtkOrientation orientation,
+                      int for_size,
+                      int *minimum,
+                      int *natural,
+                      int *minimum_baseline,
+                      int *natural_baseline)
+{
+  gtk_widget_measure (gtk_widget_get_first_child (widget), orientation, for_size, minimum,
+                      natural, NULL, NULL);
+}
+
+static void
+app_timeline_dispose (GObject *object)
+{
+  AppTimeline *self = APP_TIMELINE (object);
+  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self));
+
+  g_clear_pointer (&self->query, app_query_free);
+  if (self->session != NULL)
+    g_signal_handlers_disconnect_by_data (self->session, self);
+  g_clear_pointer (&self->track_widgets, g_ptr_array_unref);
+  g_clear_pointer (&child, gtk_widget_unparent);
+  g_clear_pointer (&self->shown, app_focus_unref);
+  g_clear_pointer (&self->tracks, app_shared_tracks_unref);
+  g_clear_object (&self->session);
+  G_OBJECT_CLASS (app_timeline_parent_class)->dispose (object);
+}
+
+static void
+app_timeline_class_init (AppTimelineClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+
+  G_OBJECT_CLASS (class)->dispose = app_timeline_dispose;
+  widget_class->size_allocate = app_timeline_size_allocate;
+  widget_class->measure = app_timeline_measure;
+  gtk_widget_class_set_css_name (widget_class, "timeline");
+}
+
+static GtkWidget *
+make_content (AppTimeline *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *gutter = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *scroller = gtk_scrolled_window_new ();
+  GtkWidget *inner = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+
+  gtk_widget_set_size_request (gutter, TIMELINE_GUTTER, -1);
+  gtk_box_append (GTK_BOX (head), gutter);
+  gtk_box_append (GTK_BOX (head), self->ruler);
+  gtk_box_append (GTK_BOX (box), head);
+  gtk_box_append (GTK_BOX (inner), self->rows);
+  gtk_box_append (GTK_BOX (inner), self->more);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), inner);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_NEVER,
+                                  GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_propagate_natural_height (GTK_SCROLLED_WINDOW (scroller), TRUE);
+  gtk_scrolled_window_set_max_content_height (GTK_SCROLLED_WINDOW (scroller), MOST_HEIGHT);
+  gtk_box_append (GTK_BOX (box), scroller);
+  return box;
+}
+
+static void
+add_controllers (AppTimeline *self)
+{
+  GtkGesture *drag = gtk_gesture_drag_new ();
+  GtkEventController *motion = gtk_event_controller_motion_new ();
+  GtkEventController *scroll =
+      gtk_event_controller_scroll_new (GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+
+  g_signal_connect (drag, "drag-begin", G_CALLBACK (on_drag_begin), self);
+  g_signal_connect (drag, "drag-update", G_CALLBACK (on_drag_update), self);
+  g_signal_connect (drag, "drag-end", G_CALLBACK (on_drag_end), self);
+  g_signal_connect (motion, "motion", G_CALLBACK (on_motion), self);
+  g_signal_connect (motion, "leave", G_CALLBACK (on_leave), self);
+  g_signal_connect (scroll, "scroll", G_CALLBACK (on_scroll), self);
+  gtk_event_controller_set_propagation_phase (scroll, GTK_PHASE_CAPTURE);
+  gtk_widget_add_controller (self->overlay, GTK_EVENT_CONTROLLER (drag));
+  gtk_widget_add_controller (self->overlay, motion);
+  gtk_widget_add_controller (self->overlay, scroll);
+}
+
+static void
+app_timeline_init (AppTimeline *self)
+{
+  self->query = app_query_new (GTK_WIDGET (self), on_result);
+  self->track_widgets = g_ptr_array_new ();
+  self->ruler = app_ruler_new ();
+  self->layer = app_selection_layer_new ();
+  self->rows = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  self->more = gtk_button_new ();
+  gtk_button_set_has_frame (GTK_BUTTON (self->more), FALSE);
+  gtk_widget_hide (self->more);
+  g_signal_connect_swapped (self->more, "clicked", G_CALLBACK (on_more), self);
+  self->zoom = gtk_button_new_from_icon_name ("list-add-symbolic");
+  gtk_widget_set_tooltip_text (self->zoom, _ ("Zoom to Selection"));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->zoom), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Zoom to Selection"), -1);
+  gtk_widget_add_css_class (self->zoom, "circular");
+  gtk_widget_add_css_class (self->zoom, "osd");
+  gtk_widget_hide (self->zoom);
+  g_signal_connect_swapped (self->zoom, "clicked", G_CALLBACK (on_zoom), self);
+
+  self->overlay = gtk_overlay_new ();
+  gtk_overlay_set_child (GTK_OVERLAY (self->overlay), make_content (self));
+  gtk_overlay_add_overlay (GTK_OVERLAY (self->overlay), self->layer);
+  gtk_overlay_add_overlay (GTK_OVERLAY (self->overlay), self->zoom);
+  g_signal_connect (self->overlay, "get-child-position", G_CALLBACK (place_overlay), self);
+  gtk_widget_set_parent (self->overlay, GTK_WIDGET (self));
+  add_controllers (self);
+}
+
+GtkWidget *
+app_timeline_new (AppSession *session)
+{
+  AppTimeline *self = g_object_new (APP_TYPE_TIMELINE, NULL);
+
+  self->session = g_object_ref (session);
+  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (on_focus_changed), self);
+  on_focus_changed (self);
+  return GTK_WIDGET (self);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The application. */
+
+#include "app/main/application.h"
+
+#include "app/main/shortcuts.h"
+#include "app/main/window.h"
+#include "app/recording/greeter.h"
+
+#include <glib/gi18n.h>
+#include <sysprof.h>
+
+struct _AppApplication
+{
+  AdwApplication parent_instance;
+};
+
+G_DEFINE_FINAL_TYPE (AppApplication, app_application, ADW_TYPE_APPLICATION)
+
+static void
+app_application_activate (GApplication *application)
+{
+  GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (application));
+
+  if (window == NULL)
+    window = GTK_WINDOW (app_greeter_new (GTK_APPLICATION (application)));
+  gtk_window_present (window);
+}
+
+/* The window that shows a file already; NULL if there is none. */
+static AppWindow *
+find_window (GtkApplication *application, GFile *file)
+{
+  for (GList *at = gtk_application_get_windows (application); at != NULL; at = at->next)
+    if (APP_IS_WINDOW (at->data) && app_window_get_file (at->data) != NULL &&
+        g_file_equal (app_window_get_file (at->data), file))
+      return at->data;
+  return NULL;
+}
+
+static void
+open_file (GtkApplication *application, GFile *file)
+{
+  AppWindow *window = find_window (application, file);
+  g_autofree char *uri = g_file_get_uri (file);
+
+  if (window == NULL)
+    {
+      window = app_window_new (application);
+      app_window_open (window, file, NULL);
+      gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
+    }
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+app_application_open (GApplication *application, GFile **files, int n_files, const char *hint)
+{
+  for (int i = 0; i < n_files; i++)
+    open_file (GTK_APPLICATION (application), files[i]);
+}
+
+static void
+on_file_chosen (GtkNativeDialog *dialog, int response, GtkApplication *application)
+{
+  if (response == GTK_RESPONSE_ACCEPT)
+    {
+      g_autoptr (GFile) file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
+      GtkWindow *window = gtk_native_dialog_get_transient_for (dialog);
+
+      open_file (application, file);
+      if (APP_IS_GREETER (window))
+        gtk_window_destroy (window);
+    }
+  g_object_unref (dialog);
+}
+
+static void
+open (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (
+      _ ("Open Recording"), gtk_application_get_active_window (data),
+      GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
+  g_autoptr (GtkFileFilter) captures = gtk_file_filter_new ();
+  g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
+
+  gtk_file_filter_set_name (captures, _ ("Recordings"));
+  gtk_file_filter_add_pattern (captures, "*.syscap*");
+  gtk_file_filter_set_name (all, _ ("All Files"));
+  gtk_file_filter_add_pattern (all, "*");
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), captures);
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (dialog), all);
+  g_signal_connect_object (dialog, "response", G_CALLBACK (on_file_chosen), data, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+static void
+new_recording (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_window_present (GTK_WINDOW (app_greeter_new (data)));
+}
+
+static void
+help (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_show_uri (gtk_application_get_active_window (data), "help:sysprof", GDK_CURRENT_TIME);
+}
+
+static void
+about (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  adw_show_about_window (gtk_application_get_active_window (data), "application-name",
+                         "Sysprof", "application-icon", APP_ID, "version", SYSPROF_VERSION_S,
+                         "license-type", GTK_LICENSE_GPL_3_0, "comments",
+                         _ ("See what your system spends its time on"), NULL);
+}
+
+static void
+quit (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GList *windows = gtk_application_get_windows (data);
+
+  /* Each window may ask, and a recording stops first. */
+  for (GList *at = windows, *next; at != NULL; at = next)
+    {
+      next = at->next;
+      gtk_window_close (at->data);
+    }
+}
+
+static void
+app_application_startup (GApplication *application)
+{
+  static const GActionEntry entries[] = {
+    { "open", open }, { "new-recording", new_recording }, { "help", help }, { "about", about },
+    { "quit", quit },
+  };
+  g_autoptr (GtkCssProvider) css = gtk_css_provider_new ();
+
+  G_APPLICATION_CLASS (app_application_parent_class)->startup (application);
+  g_action_map_add_action_entries (G_ACTION_MAP (application), entries, G_N_ELEMENTS (entries),
+                                   application);
+  app_shortcuts_set_accels (GTK_APPLICATION (application));
+  gtk_css_provider_load_from_resource (css, "/org/gnome/Sysprof/style.css");
+  gtk_style_context_add_provider_for_display (gdk_display_get_default (),
+                                              GTK_STYLE_PROVIDER (css),
+                                              GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+  gtk_window_set_default_icon_name (APP_ID);
+}
+
+static void
+app_application_class_init (AppApplicationClass *class)
+{
+  GApplicationClass *application_class = G_APPLICATION_CLASS (class);
+
+  application_class->activate = app_application_activate;
+  application_class->open = app_application_open;
+  application_class->startup = app_application_startup;
+}
+
+static void
+app_application_init (AppApplication *self)
+{
+}
+
+AppApplication *
+app_application_new (void)
+{
+  AppApplication *self = g_object_new (APP_TYPE_APPLICATION, "application-id", APP_ID, "flags",
+                                       G_APPLICATION_HANDLES_OPEN, "resource-base-path",
+                                       "/org/gnome/Sysprof", NULL);
+
+  g_application_set_option_context_parameter_string (G_APPLICATION (self), _ ("[FILE…]"));
+  g_application_set_option_context_summary (
+      G_APPLICATION (self), _ ("Record what programs do, and look at recordings."));
+  return self;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The options of call trees and flame graphs, and the weight. */
+
+#include "app/main/options.h"
+
+#include <assert.h>
+#include <glib/gi18n.h>
+#include <string.h>
+
+typedef struct
+{
+  const char *action;
+  const char *title;
+  const char *option; /* of sysprof_selection_options; NULL = a member of the focus */
+  size_t member;
+  bool is_inverted;
+  bool is_of_flames;
+} ViewOption;
+
+static const ViewOption options[] = {
+  { "categorize-frames", N_ ("_Categorize Frames"), NULL, offsetof (Focus, categorizes) },
+  { "hide-system-libraries", N_ ("Hide _System Libraries"), "hide-system" },
+  { "include-threads", N_ ("Include _Threads"), "threads" },
+  { "bottom-up", N_ ("_Bottom Up"), "bottom-up" },
+  { "ignore-kernel", N_ ("Hide _Kernel Functions"), "no-kernel" },
+  { "ignore-process-0", N_ ("Ignore Process _0"), "idle", .is_inverted = true },
+  { "merge-similar-processes", N_ ("_Merge Similar Processes"), "merge-processes" },
+  { "fold-recursion", N_ ("Fold _Recursion"), "fold-recursion" },
+  { "left-heavy", N_ ("_Left Heavy"), "left-heavy", .is_of_flames = true },
+  { "icicle", N_ ("Root on _Top"), NULL, offsetof (Focus, icicle), .is_of_flames = true },
+};
+
+static const struct
+{
+  const char *name; /* target of win.weight */
+  const char *title;
+} weights[] = {
+  [WEIGHT_DEFAULT] = { "default", N_ ("_Samples") },
+  [WEIGHT_SAMPLES] = { "samples", NULL },
+  [WEIGHT_PERIOD] = { "period", N_ ("_Periods of the Sampled Event") },
+  [WEIGHT_TIME] = { "time", N_ ("Time _Off the CPU") },
+  [WEIGHT_WALL] = { "wall", N_ ("_Wall Time") },
+  [WEIGHT_BYTES] = { "bytes", N_ ("Allocated _Bytes") },
+  [WEIGHT_COUNT] = { "count", N_ ("Number of _Allocations") },
+};
+static_assert (G_N_ELEMENTS (weights) == N_WEIGHTS, "one row per weight");
+
+static bool
+get_state (const ViewOption *option, const Focus *focus)
+{
+  bool is_set = option->option != NULL
+                    ? *app_focus_get_switch ((Focus *) focus, option->option)
+                    : *(const bool *) ((const char *) focus + option->member);
+
+  return is_set != option->is_inverted;
+}
+
+static void
+on_change (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  AppSession *session = data;
+  const char *name = g_action_get_name (G_ACTION (action));
+  Focus *focus = app_session_copy_focus (session);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
+    if (strcmp (options[i].action, name) == 0)
+      {
+        bool is_set = g_variant_get_boolean (value) != options[i].is_inverted;
+
+        if (options[i].option != NULL)
+          *app_focus_get_switch (focus, options[i].option) = is_set;
+        else
+          *(bool *) ((char *) focus + options[i].member) = is_set;
+      }
+  app_session_push (session, focus);
+}
+
+static void
+on_change_weight (GSimpleAction *action, GVariant *value, gpointer data)
+{
+  AppSession *session = data;
+  const char *name = g_variant_get_string (value, NULL);
+  Focus *focus = app_session_copy_focus (session);
+
+  for (int i = 0; i < N_WEIGHTS; i++)
+    if (strcmp (weights[i].name, name) == 0)
+      focus->weight = i;
+  app_session_push (session, focus);
+}
+
+static void
+follow_focus (AppSession *session, GActionMap *map)
+{
+  const Focus *focus = app_session_get_focus (session);
+  GAction *weight = g_action_map_lookup_action (map, "weight");
+
+  for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
+    g_simple_action_set_state (
+        G_SIMPLE_ACTION (g_action_map_lookup_action (map, options[i].action)),
+        g_variant_new_boolean (get_state (&options[i], focus)));
+  g_simple_action_set_state (G_SIMPLE_ACTION (weight),
+                             g_variant_new_string (weights[focus->weight].name));
+}
+
+void
+app_options_add_actions (GActionMap *map, AppSession *session)
+{
+  const Focus *focus = app_session_get_focus (session);
+  g_autoptr (GSimpleAction) weight = g_simple_action_new_stateful (
+      "weight", G_VARIANT_TYPE_STRING, g_variant_new_string (weights[focus->weight].name));
+
+  for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
+    {
+      g_autoptr (GSimpleAction) action = g_simple_action_new_stateful (
+          options[i].action, NULL, g_variant_new_boolean (get_state (&options[i], focus)));
+
+      g_signal_connect_object (action, "change-state", G_CALLBACK (on_change), session, 0);
+      g_action_map_add_action (map, G_ACTION (action));
+    }
+  g_signal_connect_object (weight, "change-state", G_CALLBACK (on_change_weight), session, 0);
+  g_action_map_add_action (map, G_ACTION (weight));
+  g_signal_connect_object (session, "focus-changed", G_CALLBACK (follow_focus), map, 0);
+}
+
+/* Whether the capture has data of this weight. */
+static bool
+has_weight (const Store *store, Weight weight)
+{
+  switch (weight)
+    {
+    case WEIGHT_DEFAULT:
+      return true;
+    case WEIGHT_PERIOD:
+      return store->n_sampled_events == 1;
+    case WEIGHT_TIME:
+    case WEIGHT_WALL:
+      return store->waits.is_recorded;
+    default:
+      return false; /* bytes have a section of their own */
+    }
+}
+
+const char *
+app_options_name_weight (Weight weight)
+{
+  return _ (weights[weight].title);
+}
+
+GMenuModel *
+app_options_make_menu (AppSession *session)
+{
+  GMenu *menu = g_menu_new ();
+
+  for (int part = 0; part < 3; part++)
+    {
+      static const char *const titles[] = { N_ ("Callgraph"), N_ ("Flamegraph"),
+                                            N_ ("Weight") };
+      g_autoptr (GMenu) section = g_menu_new ();
+
+      for (size_t i = 0; part < 2 && i < G_N_ELEMENTS (options); i++)
+        if (options[i].is_of_flames == part)
+          {
+            g_autofree char *action = g_strdup_printf ("win.%s", options[i].action);
+
+            g_menu_append (section, _ (options[i].title), action);
+          }
+      for (int i = 0; part == 2 && i < N_WEIGHTS; i++)
+        if (has_weight (app_session_get_store (session), i))
+          {
+            g_autofree char *action = g_strdup_printf ("win.weight::%s", weights[i].name);
+
+            g_menu_append (section, _ (weights[i].title), action);
+          }
+      g_menu_append_section (menu, _ (titles[part]), G_MENU_MODEL (section));
+    }
+  return G_MENU_MODEL (menu);
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The capture window. */
+
+#include "app/main/window.h"
+
+#include "app/charts/timeline.h"
+#include "app/main/document-load.h"
+#include "app/main/options.h"
+#include "app/main/shortcuts.h"
+#include "app/main/window-parts.h"
+#include "app/sections/page.h"
+#include "app/widgets/chips.h"
+#include "text/text.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+#define WIDTH  1200 /* px */
+#define HEIGHT 750
+
+struct _AppWindow
+{
+  AdwApplicationWindow parent_instance;
+  AppSession *session; /* NULL while a capture loads */
+  GFile *file;
+  char *name;
+  GCancellable *cancellable;
+  const Section *section;
+  GtkWidget *title;
+  GtkWidget *options_button;
+  GtkWidget *toasts;
+  GtkWidget *stack; /* loading, failed, content */
+  GtkWidget *progress;
+  GtkWidget *loading_label;
+  GtkWidget *failed;
+  GtkWidget *left;  /* AdwFlap of the sections */
+  GtkWidget *right; /* AdwFlap of the details */
+  GtkWidget *sidebar;
+  GtkWidget *timeline;
+  GtkWidget *pages; /* GtkStack of sections */
+  GtkWidget *details;
+};
+
+G_DEFINE_FINAL_TYPE (AppWindow, app_window, ADW_TYPE_APPLICATION_WINDOW)
+
+/* --- sections --- */
+
+static GtkWidget *
+get_page (AppWindow *self)
+{
+  return self->pages != NULL ? gtk_stack_get_visible_child (GTK_STACK (self->pages)) : NULL;
+}
+
+static void
+show_details (AppWindow *self, const Section *section)
+{
+  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "toggle-right");
+  GtkWidget *old;
+
+  while ((old = gtk_widget_get_first_child (self->details)) != NULL)
+    gtk_box_remove (GTK_BOX (self->details), old);
+  if (section->make_details != NULL)
+    gtk_box_append (GTK_BOX (self->details), section->make_details (self->session));
+  g_simple_action_set_enabled (G_SIMPLE_ACTION (action), section->make_details != NULL);
+  if (section->make_details == NULL)
+    adw_flap_set_reveal_flap (ADW_FLAP (self->right), FALSE);
+}
+
+static void
+show_section (AppWindow *self, const Section *section)
+{
+  bool has_data = section->count (app_session_get_store (self->session)) > 0;
+
+  if (self->section == section)
+    return;
+  self->section = section;
+  if (gtk_stack_get_child_by_name (GTK_STACK (self->pages), section->id) == NULL)
+    gtk_stack_add_named (GTK_STACK (self->pages), app_section_page_new (self->session, section),
+                         section->id);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->pages), section->id);
+  app_timeline_set_tracks (APP_TIMELINE (self->timeline), has_data ? section->tracks : NULL);
+  app_sidebar_select (self->sidebar, section);
+  show_details (self, section);
+}
+
+static void
+on_open (AppSession *session, const char *id, const char *view, AppWindow *self)
+{
+  const Section *section = app_section_find (id);
+
+  if (section == NULL)
+    return;
+  show_section (self, section);
+  app_section_page_show (get_page (self), view);
+}
+
+/* --- content --- */
+
+static GtkWidget *
+make_content (AppWindow *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+
+  self->timeline = app_timeline_new (self->session);
+  self->pages = gtk_stack_new ();
+  gtk_widget_set_vexpand (self->pages, TRUE);
+  gtk_box_append (GTK_BOX (box), self->timeline);
+  gtk_box_append (GTK_BOX (box), app_chips_new (self->session));
+  gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
+  gtk_box_append (GTK_BOX (box), self->pages);
+  self->details = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_size_request (self->details, 280, -1);
+  gtk_widget_add_css_class (self->details, "background");
+  self->right = adw_flap_new ();
+  adw_flap_set_flap_position (ADW_FLAP (self->right), GTK_PACK_END);
+  adw_flap_set_content (ADW_FLAP (self->right), box);
+  adw_flap_set_separator (ADW_FLAP (self->right), gtk_separator_new (GTK_ORIENTATION_VERTICAL));
+  adw_flap_set_flap (ADW_FLAP (self->right), self->details);
+  adw_flap_set_reveal_flap (ADW_FLAP (self->right), FALSE);
+  self->sidebar = app_sidebar_new (self->session, show_section, self);
+  self->left = adw_flap_new ();
+  adw_flap_set_content (ADW_FLAP (self->left), self->right);
+  adw_flap_set_separator (ADW_FLAP (self->left), gtk_separator_new (GTK_ORIENTATION_VERTICAL));
+  adw_flap_set_flap (ADW_FLAP (self->left), self->sidebar);
+  return self->left;
+}
+
+static void
+add_toggle (AppWindow *self, const char *name, GtkWidget *flap)
+{
+  g_autoptr (GPropertyAction) action = g_property_action_new (name, flap, "reveal-flap");
+
+  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (action));
+}
+
+/* Replaces the property action by one that can be insensitive. */
+static void
+toggle_right (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+
+  adw_flap_set_reveal_flap (ADW_FLAP (self->right),
+                            !adw_flap_get_reveal_flap (ADW_FLAP (self->right)));
+}
+
+static void
+on_reveal_right (AppWindow *self)
+{
+  GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "toggle-right");
+  bool is_shown = adw_flap_get_reveal_flap (ADW_FLAP (self->right));
+
+  g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_boolean (is_shown));
+}
+
+static void
+show_document (AppWindow *self, SysprofDocument *document)
+{
+  g_autofree char *path = g_file_get_path (self->file);
+  g_autofree char *duration = NULL;
+  g_autoptr (GMenuModel) menu = NULL;
+  const Store *store;
+  GtkWidget *content;
+
+  self->session = app_session_new (document, path);
+  store = app_session_get_store (self->session);
+  duration = sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
+  adw_window_title_set_subtitle (ADW_WINDOW_TITLE (self->title), duration);
+  content = make_content (self);
+  gtk_stack_add_named (GTK_STACK (self->stack), content, "content");
+  app_window_add_session_actions (self, self->session);
+  app_options_add_actions (G_ACTION_MAP (self), self->session);
+  add_toggle (self, "toggle-left", self->left);
+  g_signal_connect_swapped (self->right, "notify::reveal-flap", G_CALLBACK (on_reveal_right),
+                            self);
+  menu = app_options_make_menu (self->session);
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->options_button), menu);
+  g_signal_connect_object (self->session, "open", G_CALLBACK (on_open), self, 0);
+  show_section (self, app_sections[0]);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "content");
+}
+
+/* --- loading --- */
+
+static void
+on_progress (double fraction, const char *message, gpointer data)
+{
+  AppWindow *self = data;
+
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
+  gtk_label_set_text (GTK_LABEL (self->loading_label), message != NULL ? message : "");
+}
+
+static void
+on_loaded (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (AppWindow) self = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SysprofDocument) document = app_document_load_finish (result, &error);
+  g_autofree char *escaped = NULL;
+
+  if (g_cancellable_is_cancelled (self->cancellable))
+    return;
+  if (document != NULL)
+    {
+      show_document (self, document);
+      return;
+    }
+  escaped = g_markup_escape_text (error->message, -1);
+  adw_status_page_set_description (ADW_STATUS_PAGE (self->failed), escaped);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "failed");
+}
+
+void
+app_window_open (AppWindow *self, GFile *file, const char *name)
+{
+  g_set_object (&self->file, file);
+  self->name = name != NULL ? g_strdup (name) : g_file_get_basename (file);
+  adw_window_title_set_title (ADW_WINDOW_TITLE (self->title), self->name);
+  gtk_window_set_title (GTK_WINDOW (self), self->name);
+  app_document_load_async (file, self->cancellable, on_progress, self, on_loaded,
+                           g_object_ref (self));
+}
+
+GFile *
+app_window_get_file (AppWindow *self)
+{
+  return self->file;
+}
+
+/* --- actions --- */
+
+static void
+find (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  GtkWidget *page = get_page (data);
+  GtkWidget *view = page != NULL ? app_section_page_get_view (page) : NULL;
+
+  /* A view of several panes searches in the first one. */
+  while (view != NULL && !gtk_widget_activate_action (view, "view.find", NULL))
+    view = GTK_IS_PANED (view) ? gtk_paned_get_start_child (GTK_PANED (view))
+                               : gtk_widget_get_first_child (view);
+}
+
+static void
+next_view (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  if (get_page (data) != NULL)
+    app_section_page_step (get_page (data), g_variant_get_int32 (parameter));
+}
+
+static void
+choose_section (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+  const Section *section = app_section_find (g_variant_get_string (parameter, NULL));
+
+  if (self->session != NULL && section != NULL)
+    show_section (self, section);
+}
+
+static void
+show_toast (AppWindow *self, const char *text)
+{
+  adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (self->toasts), adw_toast_new (text));
+}
+
+static void
+on_save_response (GtkNativeDialog *dialog, int response, AppWindow *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    {
+      g_autoptr (GFile) file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
+
+      show_toast (
+          self, g_file_copy (self->file, file, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error)
+                    ? _ ("Recording saved")
+                    : error->message);
+    }
+  g_object_unref (dialog);
+}
+
+static void
+save_as (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+  GtkFileChooserNative *dialog;
+
+  if (self->session == NULL)
+    return;
+  dialog = gtk_file_chooser_native_new (_ ("Save Recording"), GTK_WINDOW (self),
+                                        GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), "capture.syscap");
+  g_signal_connect_object (dialog, "response", G_CALLBACK (on_save_response), self, 0);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+}
+
+static void
+record_again (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  gtk_widget_activate_action (GTK_WIDGET (data), "app.new-recording", NULL);
+}
+
+/* --- life --- */
+
+static void
+app_window_dispose (GObject *object)
+{
+  AppWindow *self = APP_WINDOW (object);
+
+  g_cancellable_cancel (self->cancellable);
+  if (self->right != NULL)
+    g_signal_handlers_disconnect_by_data (self->right, self);
+  self->right = self->pages = NULL;
+  g_clear_object (&self->session);
+  g_clear_object (&self->file);
+  G_OBJECT_CLASS (app_window_parent_class)->dispose (object);
+}
+
+static void
+app_window_finalize (GObject *object)
+{
+  AppWindow *self = APP_WINDOW (object);
+
+  g_object_unref (self->cancellable);
+  g_free (self->name);
+  G_OBJECT_CLASS (app_window_parent_class)->finalize (object);
+}
+
+static void
+app_window_class_init (AppWindowClass *class)
+{
+  G_OBJECT_CLASS (class)->dispose = app_window_dispose;
+  G_OBJECT_CLASS (class)->finalize = app_window_finalize;
+}
+
+static GtkWidget *
+make_loading (AppWindow *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+
+  self->progress = gtk_progress_bar_new ();
+  gtk_widget_add_css_class (self->progress, "osd");
+  self->loading_label = gtk_label_new (_ ("Opening the recording…"));
+  gtk_widget_add_css_class (self->loading_label, "dim-label");
+  gtk_widget_set_vexpand (self->loading_label, TRUE);
+  gtk_box_append (GTK_BOX (box), self->progress);
+  gtk_box_append (GTK_BOX (box), self->loading_label);
+  return box;
+}
+
+static void
+app_window_init (AppWindow *self)
+{
+  static const GActionEntry entries[] = {
+    { "find", find },
+    { "next-view", next_view, "i" },
+    { "section", choose_section, "s" },
+    { "save-as", save_as },
+    { "record-again", record_again },
+    { "toggle-right", toggle_right, NULL, "false" },
+  };
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  g_autoptr (GtkShortcutsWindow) shortcuts = app_shortcuts_window_new ();
+
+  self->cancellable = g_cancellable_new ();
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  gtk_window_set_default_size (GTK_WINDOW (self), WIDTH, HEIGHT);
+  gtk_application_window_set_help_overlay (GTK_APPLICATION_WINDOW (self), shortcuts);
+  gtk_box_append (GTK_BOX (box), app_header_new (&self->title, &self->options_button));
+  self->failed = adw_status_page_new ();
+  adw_status_page_set_icon_name (ADW_STATUS_PAGE (self->failed), "dialog-error-symbolic");
+  adw_status_page_set_title (ADW_STATUS_PAGE (self->failed), _ ("Invalid Document"));
+  self->stack = gtk_stack_new ();
+  gtk_stack_add_named (GTK_STACK (self->stack), make_loading (self), "loading");
+  gtk_stack_add_named (GTK_STACK (self->stack), self->failed, "failed");
+  self->toasts = adw_toast_overlay_new ();
+  adw_toast_overlay_set_child (ADW_TOAST_OVERLAY (self->toasts), self->stack);
+  gtk_widget_set_vexpand (self->toasts, TRUE);
+  gtk_box_append (GTK_BOX (box), self->toasts);
+  adw_application_window_set_content (ADW_APPLICATION_WINDOW (self), box);
+}
+
+AppWindow *
+app_window_new (GtkApplication *application)
+{
+  return g_object_new (APP_TYPE_WINDOW, "application", application, NULL);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Functions at the top left, their callers below, their descendants at the right. A chosen
+ * function shows its callers and becomes the root of the tree; the root of the focus is left
+ * alone. */
+
+#include "app/panes/panes.h"
+#include "app/widgets/row-actions.h"
+#include "app/widgets/table.h"
+
+#include <glib/gi18n.h>
+
+typedef struct
+{
+  AppSession *session;
+  RowQuery base; /* weight and switches of the view */
+  GtkWidget *functions;
+  GtkWidget *callers;
+  GtkWidget *descendants;
+  char *chosen; /* function; NULL = none */
+} CallGraph;
+
+static const char *const function_columns[] = { "symbol", "self", "total", NULL };
+
+static void
+call_graph_free (gpointer data)
+{
+  CallGraph *self = data;
+
+  g_free (self->chosen);
+  g_free (self);
+}
+
+static void
+choose (CallGraph *self, const char *function)
+{
+  RowQuery callers = self->base, tree = self->base;
+
+  if (g_strcmp0 (self->chosen, function) == 0)
+    return;
+  g_free (self->chosen);
+  self->chosen = g_strdup (function);
+  callers.view = "callers";
+  callers.root = tree.root = self->chosen;
+  tree.view = "tree";
+  app_table_set_query (APP_TABLE (self->callers), function != NULL ? &callers : NULL,
+                       _ ("Choose a Function"));
+  app_table_set_query (APP_TABLE (self->descendants), &tree, NULL);
+}
+
+static void
+on_selected (AppTable *table, guint row, CallGraph *self)
+{
+  const char *function = app_row_get_function (app_table_get_result (table), row);
+
+  if (function != NULL)
+    choose (self, function);
+}
+
+GtkWidget *
+app_call_graph_new (AppSession *session, const SectionView *view)
+{
+  CallGraph *self = g_new0 (CallGraph, 1);
+  GtkWidget *left = gtk_paned_new (GTK_ORIENTATION_VERTICAL);
+  GtkWidget *all = gtk_paned_new (GTK_ORIENTATION_HORIZONTAL);
+  RowQuery tree = view->query;
+
+  self->session = session;
+  self->base = view->query;
+  tree.view = "tree";
+  self->functions = app_table_new (session, &view->query, _ ("Functions"));
+  self->callers = app_table_new (session, NULL, _ ("Callers"));
+  self->descendants = app_table_new (session, &tree, _ ("Descendants"));
+  app_table_set_columns (APP_TABLE (self->functions), function_columns);
+  app_table_set_columns (APP_TABLE (self->callers), function_columns);
+  app_table_set_columns (APP_TABLE (self->descendants), function_columns);
+  app_table_show_filter (APP_TABLE (self->functions), _ ("Filter Functions"));
+  app_table_set_query (APP_TABLE (self->callers), NULL, _ ("Choose a Function"));
+  g_signal_connect (self->functions, "selected", G_CALLBACK (on_selected), self);
+  g_signal_connect (self->callers, "selected", G_CALLBACK (on_selected), self);
+  gtk_paned_set_start_child (GTK_PANED (left), self->functions);
+  gtk_paned_set_end_child (GTK_PANED (left), self->callers);
+  gtk_paned_set_resize_start_child (GTK_PANED (left), TRUE);
+  gtk_paned_set_position (GTK_PANED (left), 260);
+  gtk_paned_set_start_child (GTK_PANED (all), left);
+  gtk_paned_set_end_child (GTK_PANED (all), self->descendants);
+  gtk_paned_set_position (GTK_PANED (all), 500);
+  gtk_paned_set_shrink_start_child (GTK_PANED (all), FALSE);
+  gtk_paned_set_shrink_end_child (GTK_PANED (all), FALSE);
+  g_object_set_data_full (G_OBJECT (all), "call-graph", self, call_graph_free);
+  return all;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The overview: facts about the recording, findings, and the busiest processes and functions. A
+ * finding is a link: it sets the focus and opens the view that shows more. */
+
+#include "app/panes/panes.h"
+#include "app/widgets/row-actions.h"
+#include "app/widgets/table.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+#include <string.h>
+
+#define COMMAND_PREFIX "sysprof-report "
+#define FACT_NAME_SIZE 9   /* of sysprof_dup_machine_facts() */
+#define TABLE_HEIGHT   260 /* px */
+#define MOST_WIDTH     1100
+
+typedef struct
+{
+  AppSession *session;
+  AppQuery *facts_query, *findings_query;
+  GtkWidget *page, *facts, *findings;
+  RowResult *result; /* of the findings */
+} Overview;
+
+/* Where the application shows what a view of sysprof-report shows. */
+static const struct
+{
+  const char *view;
+  const char *section;
+  const char *page;
+} targets[] = {
+  { "functions", "time-profiler", "callgraph" },
+  { "tree", "time-profiler", "callgraph" },
+  { "callers", "time-profiler", "callgraph" },
+  { "callees", "time-profiler", "callgraph" },
+  { "flame", "time-profiler", "flame" },
+  { "samples", "time-profiler", "samples" },
+  { "source", "time-profiler", "source" },
+  { "disassembly", "time-profiler", "disassembly" },
+  { "waits", "time-profiler", "waits" },
+  { "quality", "time-profiler", "quality" },
+  { "heat", "time-profiler", "callgraph" },
+  { "processes", "processes", "processes" },
+  { "threads", "processes", "threads" },
+  { "cgroups", "processes", "cgroups" },
+  { "cpus", "cpu", "cpus" },
+  { "marks", "marks", "summary" },
+  { "counters", "cpu", "counters" },
+  { "logs", "logs", "logs" },
+  { "dbus", "dbus", "summary" },
+  { "allocations", "memory", "functions" },
+  { "leaks", "memory", "leaks" },
+  { "temporaries", "memory", "temporaries" },
+  { "metadata", "metadata", "metadata" },
+};
+
+static void
+overview_free (gpointer data)
+{
+  Overview *self = data;
+
+  g_signal_handlers_disconnect_by_data (self->session, self);
+  app_query_free (self->facts_query);
+  app_query_free (self->findings_query);
+  g_clear_pointer (&self->result, app_row_result_unref);
+  g_free (self);
+}
+
+static Overview *
+overview_of (GtkWidget *page)
+{
+  return g_object_get_data (G_OBJECT (page), "overview");
+}
+
+/* --- facts --- */
+
+static gpointer
+list_facts (AppSession *session,
+            const Focus *focus,
+            gconstpointer input,
+            GCancellable *cancellable,
+            GError **error)
+{
+  ResolvedSelection resolved = { 0 };
+  ViewRequest request = {
+    .store = (Store *) app_session_get_store (session),
+    .symbols = app_session_get_symbols (session),
+    .filter = &resolved.filter,
+    .shape = &resolved.shape,
+    .path = app_session_get_path (session),
+    .cancellable = cancellable,
+  };
+  char **facts = NULL;
+
+  if (sysprof_selection_resolve (&focus->selection, request.store, &resolved, error))
+    facts = sysprof_dup_machine_facts (&request);
+  sysprof_resolved_selection_clear (&resolved);
+  return facts;
+}
+
+static const QueryKind facts_kind = { list_facts, NULL, (GDestroyNotify) g_strfreev };
+
+static GtkWidget *
+make_label (const char *text, bool is_name)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (label), is_name ? 1 : 0);
+  gtk_label_set_yalign (GTK_LABEL (label), 0);
+  gtk_label_set_wrap (GTK_LABEL (label), !is_name);
+  gtk_label_set_selectable (GTK_LABEL (label), !is_name);
+  gtk_widget_set_hexpand (label, !is_name);
+  if (is_name)
+    gtk_widget_add_css_class (label, "dim-label");
+  return label;
+}
+
+static void
+on_facts (GtkWidget *page, gpointer data, const GError *error)
+{
+  Overview *self = overview_of (page);
+  g_auto (GStrv) facts = data;
+  GtkWidget *child;
+
+  while ((child = gtk_widget_get_first_child (self->facts)) != NULL)
+    gtk_grid_remove (GTK_GRID (self->facts), child);
+  for (int i = 0; facts != NULL && facts[i] != NULL; i++)
+    {
+      g_autofree char *name = g_strndup (facts[i], FACT_NAME_SIZE);
+
+      gtk_grid_attach (GTK_GRID (self->facts), make_label (g_strstrip (name), true), 0, i, 1,
+                       1);
+      gtk_grid_attach (
+          GTK_GRID (self->facts),
+          make_label (g_strchug (facts[i] + MIN (strlen (facts[i]), FACT_NAME_SIZE)), false), 1,
+          i, 1, 1);
+    }
+}
+
+/* --- findings --- */
+
+static void
+follow (GtkListBox *list, GtkListBoxRow *row, Overview *self)
+{
+  uint32_t i = GPOINTER_TO_UINT (g_object_get_data (G_OBJECT (row), "row"));
+  const Rows *rows = &self->result->rows;
+  g_autofree char *command = app_row_result_dup_cell (self->result, i, "command");
+  int selection = sysprof_rows_column (rows, "selection");
+  const char *const *options = sysprof_rows_cells (rows, i)[selection].texts;
+  const char *view = command + strlen (COMMAND_PREFIX);
+  Focus *focus = app_session_copy_focus (self->session);
+
+  for (size_t at = 0; options != NULL && options[at] != NULL; at += 2)
+    app_focus_set_option (focus, options[at], options[at + 1]);
+  app_session_push (self->session, focus);
+  for (size_t at = 0; at < G_N_ELEMENTS (targets); at++)
+    if (g_str_has_prefix (view, targets[at].view) &&
+        strchr (" ", view[strlen (targets[at].view)]) != NULL)
+      {
+        app_session_open (self->session, targets[at].section, targets[at].page);
+        return;
+      }
+}
+
+static void
+add_finding (Overview *self, uint32_t i)
+{
+  g_autofree char *text = app_row_result_dup_cell (self->result, i, "text");
+  g_autofree char *command = app_row_result_dup_cell (self->result, i, "command");
+  bool is_link = g_str_has_prefix (command, COMMAND_PREFIX);
+  GtkWidget *row = adw_action_row_new ();
+  g_autofree char *escaped = g_markup_escape_text (text, -1);
+
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), escaped);
+  adw_action_row_set_title_lines (ADW_ACTION_ROW (row), 3);
+  gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), is_link);
+  if (is_link)
+    {
+      gtk_widget_set_tooltip_text (row, command);
+      adw_action_row_add_suffix (ADW_ACTION_ROW (row),
+                                 gtk_image_new_from_icon_name ("go-next-symbolic"));
+    }
+  g_object_set_data (G_OBJECT (row), "row", GUINT_TO_POINTER (i));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                  -1);
+  gtk_list_box_append (GTK_LIST_BOX (self->findings), row);
+}
+
+static void
+on_findings (GtkWidget *page, gpointer data, const GError *error)
+{
+  Overview *self = overview_of (page);
+  GtkWidget *child;
+
+  while ((child = gtk_widget_get_first_child (self->findings)) != NULL)
+    gtk_list_box_remove (GTK_LIST_BOX (self->findings), child);
+  g_clear_pointer (&self->result, app_row_result_unref);
+  self->result = data;
+  for (uint32_t i = 0; self->result != NULL && i < self->result->rows.n_rows; i++)
+    add_finding (self, i);
+  gtk_widget_set_visible (self->findings, gtk_widget_get_first_child (self->findings) != NULL);
+}
+
+static void
+refresh (Overview *self)
+{
+  RowQuery findings = { .view = "findings", .ignores_shape = true };
+
+  app_query_run (self->facts_query, &facts_kind, self->session, NULL);
+  app_query_run (self->findings_query, &app_row_query_kind, self->session,
+                 app_row_query_new (&findings));
+}
+
+/* --- page --- */
+
+static void
+on_process (AppTable *table, guint row, Overview *self)
+{
+  g_autofree char *pid = app_row_result_dup_cell (app_table_get_result (table), row, "pid");
+
+  app_session_add_filter (self->session, "process", pid);
+  app_session_open (self->session, "time-profiler", "callgraph");
+}
+
+static void
+on_function (AppTable *table, guint row, Overview *self)
+{
+  const char *function = app_row_get_function (app_table_get_result (table), row);
+
+  if (function != NULL)
+    app_session_set_root (self->session, function);
+  app_session_open (self->session, "time-profiler", "callgraph");
+}
+
+static GtkWidget *
+make_heading (const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_widget_add_css_class (label, "heading");
+  return label;
+}
+
+static GtkWidget *
+make_card (const char *title, GtkWidget *table)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+  GtkWidget *frame = gtk_frame_new (NULL);
+
+  gtk_box_append (GTK_BOX (box), make_heading (title));
+  gtk_widget_set_size_request (table, 200, TABLE_HEIGHT);
+  gtk_frame_set_child (GTK_FRAME (frame), table);
+  gtk_box_append (GTK_BOX (box), frame);
+  gtk_widget_set_hexpand (box, TRUE);
+  return box;
+}
+
+static GtkWidget *
+make_tables (Overview *self)
+{
+  static const char *const processes_columns[] = { "command", "pid", "total", NULL };
+  static const char *const functions_columns[] = { "symbol", "self", NULL };
+  RowQuery processes = { .view = "processes", .limit = 10, .ignores_shape = true };
+  RowQuery functions = { .view = "functions", .limit = 10, .root = "" };
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 18);
+  GtkWidget *left = app_table_new (self->session, &processes, _ ("Busiest Processes"));
+  GtkWidget *right = app_table_new (self->session, &functions, _ ("Busiest Functions"));
+
+  app_table_set_columns (APP_TABLE (left), processes_columns);
+  app_table_set_columns (APP_TABLE (right), functions_columns);
+  g_signal_connect (left, "activated", G_CALLBACK (on_process), self);
+  g_signal_connect (right, "activated", G_CALLBACK (on_function), self);
+  gtk_box_set_homogeneous (GTK_BOX (box), TRUE);
+  gtk_box_append (GTK_BOX (box), make_card (_ ("Busiest Processes"), left));
+  gtk_box_append (GTK_BOX (box), make_card (_ ("Busiest Functions"), right));
+  return box;
+}
+
+GtkWidget *
+app_overview_new (AppSession *session, const SectionView *view)
+{
+  Overview *self = g_new0 (Overview, 1);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
+  GtkWidget *clamp = adw_clamp_new ();
+
+  self->session = session;
+  self->page = gtk_scrolled_window_new ();
+  self->facts = gtk_grid_new ();
+  gtk_grid_set_column_spacing (GTK_GRID (self->facts), 12);
+  gtk_grid_set_row_spacing (GTK_GRID (self->facts), 3);
+  self->findings = gtk_list_box_new ();
+  gtk_widget_add_css_class (self->findings, "boxed-list");
+  gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->findings), GTK_SELECTION_NONE);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->findings),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Findings"), -1);
+  g_signal_connect (self->findings, "row-activated", G_CALLBACK (follow), self);
+  gtk_widget_add_css_class (box, "overview");
+  gtk_box_append (GTK_BOX (box), make_heading (_ ("This Recording")));
+  gtk_box_append (GTK_BOX (box), self->facts);
+  gtk_box_append (GTK_BOX (box), make_heading (_ ("What Stands Out")));
+  gtk_box_append (GTK_BOX (box), self->findings);
+  gtk_box_append (GTK_BOX (box), make_tables (self));
+  adw_clamp_set_maximum_size (ADW_CLAMP (clamp), MOST_WIDTH);
+  adw_clamp_set_tightening_threshold (ADW_CLAMP (clamp), MOST_WIDTH);
+  adw_clamp_set_child (ADW_CLAMP (clamp), box);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->page), GTK_POLICY_NEVER,
+                                  GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), clamp);
+  g_object_set_data_full (G_OBJECT (self->page), "overview", self, overview_free);
+  self->facts_query = app_query_new (self->page, on_facts);
+  self->findings_query = app_query_new (self->page, on_findings);
+  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  refresh (self);
+  return self->page;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Views of sections that are more than one table. */
+
+#pragma once
+
+#include "app/sections/sections.h"
+
+/* Functions, callers and descendants in three panes. */
+GtkWidget *app_call_graph_new (AppSession *session, const SectionView *view);
+GtkWidget *app_flame_view_new (AppSession *session, const SectionView *view);
+/* Source lines or instructions of the root function, with a list of functions beside it. */
+GtkWidget *app_code_pane_new (AppSession *session, const SectionView *view);
+/* Facts, findings with links, the busiest processes and functions. */
+GtkWidget *app_overview_new (AppSession *session, const SectionView *view);

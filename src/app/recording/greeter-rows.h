@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Rows of settings in the greeter. Each change is stored in the settings at once. */
+
+#pragma once
+
+#include "app/recording/settings.h"
+
+#include <adwaita.h>
+
+/* A row for the setting. The settings must live as long as the row. */
+GtkWidget *app_setting_row_new (const Setting *setting, JsonObject *settings);
+/* The list of running processes to choose from. */
+GtkWidget *app_process_picker_new (void);
+/* The chosen processes; none = the whole system. *(full)* */
+GArray *app_process_picker_get_pids (GtkWidget *picker);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the greeter offers to record. One table describes each setting: its row in the greeter,
+ * its default, and the member of recording-template.json that remembers it. To add a setting,
+ * add a row to the table in settings.c and use it in profiler.c. */
+
+#pragma once
+
+#include <json-glib/json-glib.h>
+#include <stdbool.h>
+
+typedef enum
+{
+  SETTING_SWITCH,
+  SETTING_TEXT,
+  SETTING_CHOICE, /* one of `choices` */
+  SETTING_LIST,   /* of texts */
+} SettingKind;
+
+typedef struct
+{
+  const char *key;
+  const char *page;  /* translatable, as the others; NULL = the page of the row before */
+  const char *group; /* NULL = the group of the row before */
+  const char *title;
+  const char *caption; /* NULL = none */
+  SettingKind kind;
+  bool is_on;                 /* default of a switch */
+  const char *const *choices; /* values, then their titles in turn; NULL-terminated */
+  const char *absent;         /* why it cannot be chosen yet; NULL = it can */
+} Setting;
+
+extern const Setting app_settings[]; /* ended by a row without a key */
+
+/* The settings of the last recording; defaults for what is missing or broken. *(full)* */
+JsonObject *app_settings_load (void);
+void app_settings_save (JsonObject *settings);
+bool app_settings_get_switch (JsonObject *settings, const char *key);
+/* Never NULL. *(none)* */
+const char *app_settings_get_text (JsonObject *settings, const char *key);
+/* NULL-terminated. *(full)* */
+char **app_settings_dup_list (JsonObject *settings, const char *key);
+void app_settings_set_list (JsonObject *settings, const char *key, char **values);
+
+/* Why "KEY=VALUE" is no variable of an environment; NULL if it is one. *(static)* */
+const char *app_settings_check_variable (const char *text);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The section of embedded files. */
+
+#include "app/sections/sections.h"
+
+#include <glib/gi18n.h>
+
+static uint64_t
+count (const Store *store)
+{
+  return store->files.n;
+}
+
+const Section app_files_section = {
+  .id = "files",
+  .title = N_ ("Files"),
+  .icon = "folder-documents-symbolic",
+  .group = SECTIONS_AUXILIARY,
+  .count = count,
+  .missing = N_ ("The recording has no embedded files."),
+  .views = {
+    { "files", N_ ("Files"), "folder-documents-symbolic",
+      { .view = "files", .ignores_shape = true, .ignores_time = true },
+      .filter = N_ ("Filter Files") },
+  },
+};

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The section of marks: spans of time that programs and the recorder name. */
+
+#include "app/sections/sections.h"
+
+#include <glib/gi18n.h>
+
+static uint64_t
+count (const Store *store)
+{
+  return store->n_marks;
+}
+
+const Section app_marks_section = {
+  .id = "marks",
+  .title = N_ ("Marks"),
+  .icon = "starred-symbolic",
+  .group = SECTIONS_PROCESSES,
+  .count = count,
+  .has_badge = true,
+  .missing = N_ ("Programs of GTK and GLib write marks if Sysprof launches them. “Record "
+                 "Scheduler Details” makes marks of what each CPU runs."),
+  .tracks = (const char *const[]){ "marks", NULL },
+  .views = {
+    { "table", N_ ("Mark Table"), "x-office-spreadsheet-symbolic",
+      { .view = "marks", .ignores_shape = true },
+      .columns = (const char *const[]){ "time", "duration", "cpu", "pid", "group", "name",
+                                        "message", NULL } },
+    { "summary", N_ ("Summary"), "view-list-symbolic",
+      { .view = "marks", .ignores_shape = true,
+        .switches = (const char *const[]){ "by-name", NULL } } },
+  },
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Pages of sections. */
+
+#include "app/sections/page.h"
+
+#include "app/widgets/table.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+
+static GtkWidget *
+make_missing (const Section *section)
+{
+  GtkWidget *status = adw_status_page_new ();
+  g_autofree char *title = g_strdup_printf (_ ("%s: Not Recorded"), _ (section->title));
+
+  adw_status_page_set_icon_name (ADW_STATUS_PAGE (status), section->icon);
+  adw_status_page_set_title (ADW_STATUS_PAGE (status), title);
+  adw_status_page_set_description (ADW_STATUS_PAGE (status), _ (section->missing));
+  return status;
+}
+
+static GtkWidget *
+make_view (AppSession *session, const SectionView *view)
+{
+  GtkWidget *table;
+
+  if (view->make != NULL)
+    return view->make (session, view);
+  table = app_table_new (session, &view->query, _ (view->title));
+  app_table_set_columns (APP_TABLE (table), view->columns);
+  if (view->filter != NULL)
+    app_table_show_filter (APP_TABLE (table), _ (view->filter));
+  return table;
+}
+
+static AdwViewStack *
+get_stack (GtkWidget *page)
+{
+  return g_object_get_data (G_OBJECT (page), "views");
+}
+
+GtkWidget *
+app_section_page_new (AppSession *session, const Section *section)
+{
+  GtkWidget *page = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *stack, *bar;
+
+  if (section->count (app_session_get_store (session)) == 0)
+    {
+      gtk_box_append (GTK_BOX (page), make_missing (section));
+      return page;
+    }
+  stack = adw_view_stack_new ();
+  bar = adw_view_switcher_bar_new ();
+  gtk_widget_set_vexpand (stack, TRUE);
+  for (const SectionView *view = section->views; view->id != NULL; view++)
+    adw_view_stack_add_titled (ADW_VIEW_STACK (stack), make_view (session, view), view->id,
+                               _ (view->title));
+  for (const SectionView *view = section->views; view->id != NULL; view++)
+    adw_view_stack_page_set_icon_name (
+        adw_view_stack_get_page (ADW_VIEW_STACK (stack), adw_view_stack_get_child_by_name (
+                                                             ADW_VIEW_STACK (stack), view->id)),
+        view->icon);
+  adw_view_switcher_bar_set_stack (ADW_VIEW_SWITCHER_BAR (bar), ADW_VIEW_STACK (stack));
+  adw_view_switcher_bar_set_reveal (ADW_VIEW_SWITCHER_BAR (bar), section->views[1].id != NULL);
+  gtk_box_append (GTK_BOX (page), stack);
+  gtk_box_append (GTK_BOX (page), bar);
+  g_object_set_data (G_OBJECT (page), "views", stack);
+  return page;
+}
+
+void
+app_section_page_show (GtkWidget *page, const char *view)
+{
+  AdwViewStack *stack = get_stack (page);
+
+  if (stack != NULL && adw_view_stack_get_child_by_name (stack, view) != NULL)
+    adw_view_stack_set_visible_child_name (stack, view);
+}
+
+void
+app_section_page_step (GtkWidget *page, int step)
+{
+  AdwViewStack *stack = get_stack (page);
+  g_autoptr (GtkSelectionModel) pages = NULL;
+  guint n;
+
+  if (stack == NULL)
+    return;
+  pages = adw_view_stack_get_pages (stack);
+  n = g_list_model_get_n_items (G_LIST_MODEL (pages));
+  for (guint i = 0; i < n; i++)
+    if (gtk_selection_model_is_selected (pages, i))
+      {
+        gtk_selection_model_select_item (pages, (i + n + (guint) step) % n, TRUE);
+        return;
+      }
+}
+
+GtkWidget *
+app_section_page_get_view (GtkWidget *page)
+{
+  AdwViewStack *stack = get_stack (page);
+
+  return stack != NULL ? adw_view_stack_get_visible_child (stack) : NULL;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The section of processes and threads. */
+
+#include "app/sections/sections.h"
+
+#include <glib/gi18n.h>
+
+static uint64_t
+count (const Store *store)
+{
+  return store->processes.n > 0 ? store->processes.n - 1 : 0;
+}
+
+const Section app_processes_section = {
+  .id = "processes",
+  .title = N_ ("Processes"),
+  .icon = "application-x-executable-symbolic",
+  .group = SECTIONS_PROCESSES,
+  .count = count,
+  .has_badge = true,
+  .missing = N_ ("The capture has no processes."),
+  .tracks = (const char *const[]){ "processes", NULL },
+  .views = {
+    { "processes", N_ ("Process Table"), "application-x-executable-symbolic",
+      { .view = "processes", .ignores_shape = true } },
+    { "threads", N_ ("Threads"), "view-list-symbolic",
+      { .view = "threads", .ignores_shape = true } },
+    { "cgroups", N_ ("Control Groups"), "folder-symbolic",
+      { .view = "cgroups", .ignores_shape = true } },
+  },
+};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The section of samples. */
+
+#include "app/sections/sections.h"
+
+#include <glib/gi18n.h>
+
+#include "app/panes/panes.h"
+
+static uint64_t
+count (const Store *store)
+{
+  return store->samples.n;
+}
+
+const Section app_time_profiler_section = {
+  .id = "time-profiler",
+  .title = N_ ("Time Profiler"),
+  .icon = "preferences-system-time-symbolic",
+  .group = SECTIONS_CALLGRAPH,
+  .count = count,
+  .has_badge = true,
+  .missing = N_ ("Record with “Sample Native Stacks” to see where time is spent."),
+  .tracks = (const char *const[]){ "categories", "samples", "threads", NULL },
+  .views = {
+    { "callgraph", N_ ("Callgraph"), "view-list-symbolic", { .view = "functions" },
+      .make = app_call_graph_new },
+    { "flame", N_ ("Flamegraph"), "power-profile-performance-symbolic", { .view = "flame" },
+      .make = app_flame_view_new },
+    { "samples", N_ ("Samples"), "x-office-spreadsheet-symbolic", { .view = "samples" } },
+    { "source", N_ ("Source"), "text-x-generic-symbolic", { .view = "source" },
+      .make = app_code_pane_new },
+    { "disassembly", N_ ("Disassembly"), "utilities-terminal-symbolic",
+      { .view = "disassembly" }, .make = app_code_pane_new },
+    { "waits", N_ ("Waits"), "content-loading-symbolic", { .view = "waits" } },
+    { "quality", N_ ("Quality"), "dialog-information-symbolic", { .view = "quality" } },
+  },
+};

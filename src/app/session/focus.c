@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Copies and changes of a focus. */
+
+#include "app/session/focus.h"
+
+#include <string.h>
+
+#define NSEC_PER_SEC  G_GINT64_CONSTANT (1000000000)
+#define LEAST_VISIBLE 1000 /* ns: narrower spans cannot be told apart in charts */
+
+static void *
+member (const Selection *selection, const SelectionOption *option)
+{
+  return (char *) selection + option->offset;
+}
+
+static const SelectionOption *
+find_option (const char *name)
+{
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (strcmp (option->name, name) == 0)
+      return option;
+  return NULL;
+}
+
+Focus *
+app_focus_new (int64_t duration)
+{
+  Focus *self = g_new0 (Focus, 1);
+
+  g_atomic_ref_count_init (&self->n_references);
+  self->duration = self->visible_end = self->selected_end = MAX (duration, 1);
+  self->categorizes = true;
+  return self;
+}
+
+Focus *
+app_focus_copy (const Focus *self)
+{
+  Focus *copy = g_memdup2 (self, sizeof *self);
+
+  g_atomic_ref_count_init (&copy->n_references);
+  copy->event = g_strdup (self->event);
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (option->kind == SELECTION_LIST)
+      *(char ***) member (&copy->selection, option) =
+          g_strdupv (*(char ***) member (&self->selection, option));
+    else if (option->kind == SELECTION_TEXT)
+      *(char **) member (&copy->selection, option) =
+          g_strdup (*(char **) member (&self->selection, option));
+  return copy;
+}
+
+Focus *
+app_focus_ref (const Focus *self)
+{
+  Focus *shared = (Focus *) self;
+
+  g_atomic_ref_count_inc (&shared->n_references);
+  return shared;
+}
+
+void
+app_focus_unref (const Focus *self)
+{
+  Focus *shared = (Focus *) self;
+
+  if (!g_atomic_ref_count_dec (&shared->n_references))
+    return;
+  sysprof_selection_clear (&shared->selection);
+  g_free (shared->event);
+  g_free (shared);
+}
+
+void
+app_focus_set_visible (Focus *self, int64_t begin, int64_t end)
+{
+  int64_t width = CLAMP (end - begin, MIN (LEAST_VISIBLE, self->duration), self->duration);
+
+  self->visible_begin = CLAMP (begin, 0, self->duration - width);
+  self->visible_end = self->visible_begin + width;
+}
+
+void
+app_focus_select (Focus *self, int64_t begin, int64_t end)
+{
+  self->selected_begin = CLAMP (MIN (begin, end), 0, self->duration);
+  self->selected_end = CLAMP (MAX (begin, end), 0, self->duration);
+  if (self->selected_end == self->selected_begin)
+    {
+      self->selected_begin = self->visible_begin;
+      self->selected_end = self->visible_end;
+    }
+}
+
+bool
+app_focus_selects_all (const Focus *self)
+{
+  return self->selected_begin <= 0 && self->selected_end >= self->duration;
+}
+
+static bool
+equal_members (const void *left, const void *right, const SelectionOption *option)
+{
+  char **a = *(char **const *) left, **b = *(char **const *) right;
+
+  switch (option->kind)
+    {
+    case SELECTION_LIST:
+      return a == NULL || b == NULL
+                 ? (a == NULL || !*a) && (b == NULL || !*b)
+                 : g_strv_equal ((const char *const *) a, (const char *const *) b);
+    case SELECTION_TEXT:
+      return g_strcmp0 (*(char *const *) left, *(char *const *) right) == 0;
+    case SELECTION_SWITCH:
+      return *(const gboolean *) left == *(const gboolean *) right;
+    }
+  g_assert_not_reached ();
+}
+
+bool
+app_focus_only_moved (const Focus *self, const Focus *other)
+{
+  for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
+    if (!equal_members (member (&self->selection, option), member (&other->selection, option),
+                        option))
+      return false;
+  return self->selected_begin == other->selected_begin &&
+         self->selected_end == other->selected_end && self->weight == other->weight &&
+         g_strcmp0 (self->event, other->event) == 0 && self->icicle == other->icicle &&
+         self->categorizes == other->categorizes;
+}
+
+void
+app_focus_add_filter (Focus *self, const char *name, const char *value)
+{
+  const SelectionOption *option = find_option (name);
+  char ***list = member (&self->selection, option);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  char **values;
+
+  if (*list != NULL && g_strv_contains ((const char *const *) *list, value))
+    return;
+  if (*list != NULL)
+    g_strv_builder_addv (builder, (const char **) *list);
+  g_strv_builder_add (builder, value);
+  values = g_strv_builder_end (builder);
+  g_strfreev (*list);
+  *list = values;
+}
+
+void
+app_focus_remove_filter (Focus *self, const char *name, const char *value)
+{
+  const SelectionOption *option = find_option (name);
+  char ***list = member (&self->selection, option);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  char **values;
+
+  for (char **at = *list; at != NULL && *at != NULL; at++)
+    if (strcmp (*at, value) != 0)
+      g_strv_builder_add (builder, *at);
+  values = g_strv_builder_end (builder);
+  g_strfreev (*list);
+  *list = values[0] != NULL ? values : NULL;
+  if (*list == NULL)
+    g_strfreev (values);
+}
+
+void
+app_focus_set_root (Focus *self, const char *function)
+{
+  char *copy = g_strdup (function);
+
+  g_free (self->selection.focus);
+  self->selection.focus = copy;
+}
+
+gboolean *
+app_focus_get_switch (Focus *self, const char *name)
+{
+  const SelectionOption *option = find_option (name);
+
+  return option != NULL && option->kind == SELECTION_SWITCH ? member (&self->selection, option)
+                                                            : NULL;
+}
+
+/* "1.5s", "250ms", "0". */
+static int64_t
+parse_offset (const char *text, int64_t otherwise)
+{
+  static const struct
+  {
+    const char *unit;
+    double nsec;
+  } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+  char *end;
+  double value = g_ascii_strtod (text, &end);
+
+  if (end == text)
+    return otherwise;
+  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
+    if (strcmp (end, units[i].unit) == 0)
+      return (int64_t) (value * units[i].nsec);
+  return (int64_t) value;
+}
+
+void
+app_focus_set_option (Focus *self, const char *name, const char *value)
+{
+  const SelectionOption *option = find_option (name);
+
+  if (option == NULL)
+    return;
+  if (strcmp (name, "time") == 0)
+    {
+      g_auto (GStrv) parts = g_strsplit (value, "..", 2);
+
+      if (g_strv_length (parts) == 2)
+        app_focus_select (self, parse_offset (parts[0], 0),
+                          parse_offset (parts[1], self->duration));
+    }
+  else if (option->kind == SELECTION_SWITCH)
+    *app_focus_get_switch (self, name) = TRUE;
+  else if (option->kind == SELECTION_TEXT)
+    app_focus_set_root (self, value);
+  else
+    app_focus_add_filter (self, name, value);
+}
+
+char *
+app_focus_dup_time (const Focus *self)
+{
+  if (app_focus_selects_all (self))
+    return NULL;
+  return g_strdup_printf (
+      "%" G_GINT64_FORMAT ".%09ds..%" G_GINT64_FORMAT ".%09ds",
+      self->selected_begin / NSEC_PER_SEC, (int) (self->selected_begin % NSEC_PER_SEC),
+      self->selected_end / NSEC_PER_SEC, (int) (self->selected_end % NSEC_PER_SEC));
+}

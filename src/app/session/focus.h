@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Focus: what a window looks at: the visible and the selected time, the filters, the root
+ * function, the weight and the options of call trees. A focus that others can see is immutable:
+ * copy it, change the copy, and pass the copy to app_session_push(). All times are ns since the
+ * start of the recording. */
+
+#pragma once
+
+#include "document/document.h"
+#include "views/views.h"
+
+typedef struct Focus
+{
+  gatomicrefcount n_references;
+  int64_t duration; /* of the recording */
+  int64_t visible_begin, visible_end;
+  int64_t selected_begin, selected_end;
+  /* Filters, root function (`focus`) and shape of trees, without times. Strings are owned. */
+  Selection selection;
+  Weight weight;
+  char *event; /* of WEIGHT_PERIOD; NULL = the only one */
+  bool categorizes;
+  bool icicle;
+} Focus;
+
+Focus *app_focus_new (int64_t duration);
+/* A copy that the caller may change. *(full)* */
+Focus *app_focus_copy (const Focus *self);
+Focus *app_focus_ref (const Focus *self);
+void app_focus_unref (const Focus *self);
+
+void app_focus_set_visible (Focus *self, int64_t begin, int64_t end);
+void app_focus_select (Focus *self, int64_t begin, int64_t end);
+bool app_focus_selects_all (const Focus *self);
+/* Whether both differ in nothing but the visible time. */
+bool app_focus_only_moved (const Focus *self, const Focus *other);
+
+/* Adds or removes a value of a list option of sysprof_selection_options, such as "process". */
+void app_focus_add_filter (Focus *self, const char *option, const char *value);
+void app_focus_remove_filter (Focus *self, const char *option, const char *value);
+void app_focus_set_root (Focus *self, const char *function);
+/* Sets an option by its name, as findings and command lines spell it. Unknown names do nothing.
+ * */
+void app_focus_set_option (Focus *self, const char *option, const char *value);
+gboolean *app_focus_get_switch (Focus *self, const char *option);
+
+/* "1.500000000s..2.000000000s" for --time; NULL if all is selected. *(full)* */
+char *app_focus_dup_time (const Focus *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Focus, app_focus_unref)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* AppQuery: runs the work of one widget on other threads. A newer request cancels an older one,
+ * and only the result of the newest is delivered, on the main thread. While it takes longer
+ * than 200 ms the widget is dimmed and keeps its old picture. This is the only way in which
+ * widgets call views.
+ *
+ *   static const QueryKind kind = { run, free_input, free_result };
+ *
+ *   self->query = app_query_new (GTK_WIDGET (self), on_result);
+ *   app_query_run (self->query, &kind, session, input);
+ *  */
+
+#pragma once
+
+#include "app/session/session.h"
+
+typedef struct
+{
+  /* On any thread: the result, or NULL with `error`. *(full)* */
+  gpointer (*run) (AppSession *session,
+                   const Focus *focus,
+                   gconstpointer input,
+                   GCancellable *cancellable,
+                   GError **error);
+  GDestroyNotify free_input;
+  GDestroyNotify free_result;
+} QueryKind;
+
+/* Takes the ownership of `result`, which is NULL if `error` is set. */
+typedef void QueryDone (GtkWidget *owner, gpointer result, const GError *error);
+
+typedef struct AppQuery AppQuery;
+
+AppQuery *app_query_new (GtkWidget *owner, QueryDone *done);
+/* Cancels what runs. */
+void app_query_free (AppQuery *self);
+/* Takes the ownership of `input`. */
+void app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpointer input);
+void app_query_cancel (AppQuery *self);

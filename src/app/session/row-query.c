@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Fills the rows of a view for a focus. */
+
+#include "app/session/row-query.h"
+
+#include "render/render.h"
+#include "views/tracks/tracks.h"
+
+RowResult *
+app_row_result_ref (RowResult *self)
+{
+  g_atomic_ref_count_inc (&self->n_references);
+  return self;
+}
+
+void
+app_row_result_unref (RowResult *self)
+{
+  if (!g_atomic_ref_count_dec (&self->n_references))
+    return;
+  sysprof_rows_clear (&self->rows);
+  sysprof_chosen_weights_clear (&self->weights);
+  sysprof_resolved_selection_clear (&self->resolved);
+  g_free (self->times[0]);
+  app_focus_unref (self->focus);
+  g_object_unref (self->session);
+  g_free (self);
+}
+
+RowQuery *
+app_row_query_new (const RowQuery *query)
+{
+  RowQuery *copy = g_memdup2 (query, sizeof *query);
+
+  copy->root = g_strdup (query->root);
+  return copy;
+}
+
+static void
+row_query_free (gpointer data)
+{
+  RowQuery *self = data;
+
+  g_free ((char *) self->root);
+  g_free (self);
+}
+
+/* Keeps the counters of one track. */
+static void
+keep_track (Rows *rows, const char *track)
+{
+  int column = sysprof_rows_column (rows, "category");
+  g_autofree uint32_t *order = g_new (uint32_t, MAX (rows->n_rows, 1));
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < rows->n_rows; i++)
+    if (sysprof_counter_is_in_track (track, sysprof_rows_cells (rows, i)[column].text))
+      order[n++] = i;
+  sysprof_rows_permute (rows, order, n);
+  rows->total = n;
+}
+
+/* A view, or one that is only a part of another one, such as "findings". */
+static const View *
+find_view (const char *name)
+{
+  const View *view = sysprof_view_find (name);
+
+  for (const View *const *at = sysprof_view_list (); view == NULL && *at != NULL; at++)
+    for (const ViewSection *part = (*at)->sections; part != NULL && part->view; part++)
+      if (g_str_equal (part->view->name, name))
+        view = part->view;
+  return view;
+}
+
+static void
+prepare (RowResult *self, const RowQuery *query)
+{
+  const char *root = query->root;
+
+  self->query = *query;
+  self->query.root = NULL;
+  self->view = find_view (query->view);
+  self->selection = self->focus->selection;
+  if (root != NULL)
+    self->selection.focus = root[0] != '\0' ? (char *) root : NULL;
+  if (query->ignores_shape)
+    self->selection.focus = NULL;
+  if (!query->ignores_time)
+    self->times[0] = app_focus_dup_time (self->focus);
+  self->selection.times = self->times[0] != NULL ? self->times : NULL;
+}
+
+static bool
+fill (RowResult *self, GCancellable *cancellable, GError **error)
+{
+  const Store *store = app_session_get_store (self->session);
+  const SymbolTable *symbols = app_session_get_symbols (self->session);
+  const char *path = app_session_get_path (self->session);
+  Weight weight =
+      self->query.weight != WEIGHT_DEFAULT ? self->query.weight : self->focus->weight;
+  WeightChoice choice = { weight, self->focus->event, path };
+
+  if (!sysprof_selection_resolve (&self->selection, store, &self->resolved, error) ||
+      !sysprof_weigh (&choice, store, symbols, &self->resolved.filter, &self->weights, error))
+    return false;
+  self->request = (ViewRequest){
+    .store = (Store *) store,
+    .symbols = symbols,
+    .filter = &self->resolved.filter,
+    .shape = &self->resolved.shape,
+    .selection = &self->selection,
+    .path = path,
+    .symbolize = app_session_get_symbolize (self->session),
+    .switches = self->query.switches,
+    .limit = self->query.limit,
+    .left_heavy = self->focus->selection.left_heavy,
+    .cancellable = cancellable,
+  };
+  return sysprof_view_fill (self->view, &self->request, &self->rows, error);
+}
+
+static gpointer
+run (AppSession *session,
+     const Focus *focus,
+     gconstpointer input,
+     GCancellable *cancellable,
+     GError **error)
+{
+  const RowQuery *query = input;
+  g_autoptr (RowResult) self = g_new0 (RowResult, 1);
+
+  g_atomic_ref_count_init (&self->n_references);
+  self->session = g_object_ref (session);
+  self->focus = app_focus_ref (focus);
+  prepare (self, query);
+  if (!fill (self, cancellable, error))
+    return NULL;
+  if (query->track != NULL)
+    keep_track (&self->rows, query->track);
+  self->request.cancellable = NULL;
+  return g_steal_pointer (&self);
+}
+
+const QueryKind app_row_query_kind = {
+  .run = run,
+  .free_input = row_query_free,
+  .free_result = (GDestroyNotify) app_row_result_unref,
+};
+
+char *
+app_row_result_dup_cell (const RowResult *self, uint32_t row, const char *name)
+{
+  int column = sysprof_rows_column (&self->rows, name);
+
+  return column < 0 ? NULL
+                    : sysprof_dup_cell (&self->rows.columns[column],
+                                        sysprof_rows_cells (&self->rows, row)[column]);
+}
+
+int64_t
+app_row_result_get_number (const RowResult *self,
+                           uint32_t row,
+                           const char *name,
+                           int64_t otherwise)
+{
+  int column = sysprof_rows_column (&self->rows, name);
+  int64_t number;
+
+  if (column < 0)
+    return otherwise;
+  number = sysprof_rows_cells (&self->rows, row)[column].number;
+  return number == NO_NUMBER ? otherwise : number;
+}

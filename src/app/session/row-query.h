@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The rows of a view for a focus: the query of every table, chart of rows and flame graph. */
+
+#pragma once
+
+#include "app/session/query.h"
+
+/* Which rows. Texts are copied by app_row_query_new(). */
+typedef struct
+{
+  const char *view;
+  const char *const *switches; /* static, NULL-terminated; NULL = none */
+  /* Function instead of the root of the focus; NULL = that of the focus; "" = none. */
+  const char *root;
+  const char *track;  /* of counters: keep those of this track; NULL = all */
+  Weight weight;      /* instead of that of the focus, unless WEIGHT_DEFAULT */
+  bool ignores_time;  /* the rows of the whole recording */
+  bool ignores_shape; /* rows of processes and the like take filters, not the shape of trees */
+  uint32_t limit;
+} RowQuery;
+
+/* Rows and all that they borrow. Frozen. */
+typedef struct
+{
+  gatomicrefcount n_references;
+  AppSession *session;
+  const Focus *focus;
+  const View *view;
+  RowQuery query;
+  Selection selection; /* borrows from `focus` */
+  char *times[2];
+  ResolvedSelection resolved;
+  ChosenWeights weights;
+  ViewRequest request; /* for renderers */
+  Rows rows;
+} RowResult;
+
+RowResult *app_row_result_ref (RowResult *self);
+void app_row_result_unref (RowResult *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (RowResult, app_row_result_unref)
+
+extern const QueryKind app_row_query_kind; /* input: RowQuery *, result: RowResult * */
+RowQuery *app_row_query_new (const RowQuery *query);
+
+/* Text of a cell by the name of its column; NULL if the view has no such column. *(full)* */
+char *app_row_result_dup_cell (const RowResult *self, uint32_t row, const char *column);
+/* Number of a cell of a column of times, durations, bytes or numbers; `otherwise` if there is
+ * none. */
+int64_t app_row_result_get_number (const RowResult *self,
+                                   uint32_t row,
+                                   const char *column,
+                                   int64_t otherwise);

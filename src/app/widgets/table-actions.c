@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Selection, keys, menu and actions of tables. */
+
+#include "app/widgets/row-actions.h"
+#include "app/widgets/table-copy.h"
+#include "app/widgets/table-private.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+
+static AppRow *
+get_selected (AppTable *self)
+{
+  return self->model != NULL ? gtk_single_selection_get_selected_item (self->selection) : NULL;
+}
+
+bool
+app_table_get_selected (AppTable *self, uint32_t *row)
+{
+  AppRow *item = get_selected (self);
+
+  if (item != NULL)
+    *row = app_row_get_row (item);
+  return item != NULL;
+}
+
+RowResult *
+app_table_get_result (AppTable *self)
+{
+  return self->model != NULL ? app_rows_model_get_result (self->model) : NULL;
+}
+
+void
+app_table_select (AppTable *self, uint32_t row)
+{
+  guint n = self->model != NULL ? g_list_model_get_n_items (G_LIST_MODEL (self->model)) : 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (AppRow) item = g_list_model_get_item (G_LIST_MODEL (self->model), i);
+      GtkWidget *list = gtk_widget_get_last_child (self->view);
+
+      if (app_row_get_row (item) != row)
+        continue;
+      gtk_single_selection_set_selected (self->selection, i);
+      gtk_widget_activate_action (list, "list.scroll-to-item", "u", i);
+      return;
+    }
+}
+
+static void
+on_selected (GtkSingleSelection *selection, GParamSpec *spec, AppTable *self)
+{
+  AppRow *item = get_selected (self);
+
+  if (item != NULL)
+    g_signal_emit_by_name (self, "selected", app_row_get_row (item));
+}
+
+static void
+activate_default (AppTable *self, uint32_t row)
+{
+  RowResult *result = app_table_get_result (self);
+
+  for (const RowAction *action = app_row_actions; action->name != NULL; action++)
+    if ((strcmp (action->name, "root") == 0 || strcmp (action->name, "zoom") == 0) &&
+        action->applies (result, row))
+      {
+        action->run (self->session, result, row);
+        return;
+      }
+}
+
+static void
+on_activate (GtkColumnView *view, guint position, AppTable *self)
+{
+  g_autoptr (AppRow) item = g_list_model_get_item (G_LIST_MODEL (self->model), position);
+
+  if (g_signal_has_handler_pending (self, g_signal_lookup ("activated", APP_TYPE_TABLE), 0,
+                                    FALSE))
+    g_signal_emit_by_name (self, "activated", app_row_get_row (item));
+  else
+    activate_default (self, app_row_get_row (item));
+}
+
+static bool
+handle_tree_key (AppTable *self, guint key, guint position, AppRow *row)
+{
+  bool is_expanded = app_row_is_expanded (row), can = app_row_is_expandable (row);
+
+  if (app_row_get_result (row)->rows.parent == NULL)
+    return false;
+  if (key == GDK_KEY_asterisk || key == GDK_KEY_KP_Multiply)
+    app_rows_model_expand_heaviest (self->model, position);
+  else if ((key == GDK_KEY_Right && can && !is_expanded) || (key == GDK_KEY_space && can))
+    app_rows_model_set_expanded (self->model, position, !is_expanded);
+  else if (key == GDK_KEY_Left && is_expanded)
+    app_rows_model_set_expanded (self->model, position, false);
+  else if (key == GDK_KEY_Left)
+    gtk_single_selection_set_selected (
+        self->selection, app_rows_model_get_parent_position (self->model, position));
+  else
+    return false;
+  if (key != GDK_KEY_Left || is_expanded)
+    gtk_single_selection_set_selected (self->selection, position);
+  return true;
+}
+
+static gboolean
+on_key (GtkEventControllerKey *controller,
+        guint key,
+        guint code,
+        GdkModifierType state,
+        AppTable *self)
+{
+  AppRow *item = get_selected (self);
+  RowResult *result = app_table_get_result (self);
+
+  if (item == NULL || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
+    return FALSE;
+  if (handle_tree_key (self, key, gtk_single_selection_get_selected (self->selection), item))
+    return TRUE;
+  for (const RowAction *action = app_row_actions; action->name != NULL; action++)
+    if (action->key != 0 && action->key == key &&
+        action->applies (result, app_row_get_row (item)))
+      {
+        action->run (self->session, result, app_row_get_row (item));
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static void
+on_row_action (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppTable *self = APP_TABLE (widget);
+  AppRow *item = get_selected (self);
+  const char *wanted = g_variant_get_string (parameter, NULL);
+
+  for (const RowAction *action = app_row_actions; item != NULL && action->name; action++)
+    if (strcmp (action->name, wanted) == 0)
+      {
+        action->run (self->session, app_row_get_result (item), app_row_get_row (item));
+        return;
+      }
+}
+
+static GMenuModel *
+make_menu (AppTable *self, AppRow *item)
+{
+  GMenu *menu = g_menu_new (), *rows = g_menu_new (), *all = g_menu_new ();
+
+  for (const RowAction *action = app_row_actions; item != NULL && action->name; action++)
+    if (action->applies (app_row_get_result (item), app_row_get_row (item)))
+      {
+        g_autofree char *target = g_strdup_printf ("view.row('%s')", action->name);
+
+        g_menu_append (rows, _ (action->title), target);
+      }
+  g_menu_append (all, _ ("_Copy Row"), "view.copy");
+  g_menu_append (all, _ ("Copy Table as _Markdown"), "view.copy-markdown");
+  g_menu_append (all, _ ("_Export Table…"), "view.export");
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (rows));
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (all));
+  g_object_unref (rows);
+  g_object_unref (all);
+  return G_MENU_MODEL (menu);
+}
+
+static gboolean
+unparent_later (gpointer popover)
+{
+  gtk_widget_unparent (popover);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_menu_closed (GtkPopover *popover, gpointer data)
+{
+  g_idle_add (unparent_later, popover); /* its action still runs */
+}
+
+static void
+show_menu (AppTable *self, double x, double y)
+{
+  g_autoptr (GMenuModel) menu = make_menu (self, get_selected (self));
+  GtkWidget *popover = gtk_popover_menu_new_from_model (menu);
+
+  gtk_widget_set_parent (popover, GTK_WIDGET (self));
+  gtk_popover_set_has_arrow (GTK_POPOVER (popover), FALSE);
+  gtk_widget_set_halign (popover, GTK_ALIGN_START);
+  gtk_popover_set_pointing_to (GTK_POPOVER (popover),
+                               &(GdkRectangle){ (int) x, (int) y, 1, 1 });
+  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
+  gtk_popover_popup (GTK_POPOVER (popover));
+}
+
+static void
+on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppTable *self)
+{
+  show_menu (self, x, y);
+}
+
+static void
+on_menu_key (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  show_menu (APP_TABLE (widget), 40, 40);
+}
+
+static void
+on_find (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppTable *self = APP_TABLE (widget);
+
+  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
+  gtk_widget_grab_focus (self->search_entry);
+}
+
+static void
+on_copy (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppTable *self = APP_TABLE (widget);
+  AppRow *item = get_selected (self);
+  uint32_t row = item != NULL ? app_row_get_row (item) : 0;
+  bool is_whole = item == NULL || strcmp (name, "view.copy-markdown") == 0;
+
+  if (self->model != NULL)
+    app_table_copy_rows (widget, app_table_get_result (self), is_whole ? NULL : &row,
+                         strcmp (name, "view.copy") == 0 ? RENDER_TEXT : RENDER_MARKDOWN);
+}
+
+static void
+on_export (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppTable *self = APP_TABLE (widget);
+
+  if (self->model != NULL)
+    app_table_export_rows (widget, app_table_get_result (self));
+}
+
+void
+app_table_class_add_actions (GtkWidgetClass *class)
+{
+  gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.copy", NULL, on_copy);
+  gtk_widget_class_install_action (class, "view.copy-markdown", NULL, on_copy);
+  gtk_widget_class_install_action (class, "view.export", NULL, on_export);
+  gtk_widget_class_install_action (class, "view.row", "s", on_row_action);
+  gtk_widget_class_install_action (class, "view.menu", NULL, on_menu_key);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_c, GDK_CONTROL_MASK, "view.copy", NULL);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_F10, GDK_SHIFT_MASK, "view.menu", NULL);
+}
+
+void
+app_table_add_controllers (AppTable *self)
+{
+  GtkEventController *keys = gtk_event_controller_key_new ();
+  GtkGesture *click = gtk_gesture_click_new ();
+
+  g_signal_connect (self->selection, "notify::selected-item", G_CALLBACK (on_selected), self);
+  g_signal_connect (self->view, "activate", G_CALLBACK (on_activate), self);
+  g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  gtk_widget_add_controller (self->view, keys);
+  gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (click), GDK_BUTTON_SECONDARY);
+  g_signal_connect (click, "released", G_CALLBACK (on_secondary_click), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (click));
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How columns look. */
+
+#include "app/widgets/table-cells.h"
+
+#include "app/charts/palette.h"
+#include "render/render.h"
+
+#include <string.h>
+
+static const struct
+{
+  ColumnKind kind;
+  int width; /* px */
+} widths[] = {
+  { COLUMN_COUNT, 90 },  { COLUMN_DURATION, 100 }, { COLUMN_TIME, 110 }, { COLUMN_BYTES, 110 },
+  { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 100 }, { COLUMN_GRAPH, 124 },
+};
+#define SHARE_WIDTH 136
+#define TEXT_WIDTH  150
+#define DIGIT_WIDTH 9
+
+char *
+app_column_dup_title (const Column *column)
+{
+  static const char *const acronyms[] = {
+    "PID", "TID", "CPU", "CPUS", "P95", "P99", "%", NULL
+  };
+  g_auto (GStrv) words = g_strsplit (column->title, " ", -1);
+
+  for (size_t i = 0; words[i] != NULL; i++)
+    if (!g_strv_contains (acronyms, words[i]) && g_ascii_isupper (words[i][0]))
+      for (char *at = words[i] + 1; *at != '\0'; at++)
+        *at = g_ascii_tolower (*at);
+  return g_strjoinv (" ", words);
+}
+
+int
+app_column_get_width (const Column *column)
+{
+  int least = (int) strlen (column->title) * DIGIT_WIDTH + 34;
+
+  if (column->is_long)
+    return 0;
+  if (column->share)
+    return SHARE_WIDTH;
+  for (size_t i = 0; i < G_N_ELEMENTS (widths); i++)
+    if (widths[i].kind == column->kind)
+      return MAX (widths[i].width, least);
+  return MAX (TEXT_WIDTH, least);
+}
+
+bool
+app_column_is_shown (const Rows *rows, uint32_t column)
+{
+  const Column *row = &rows->columns[column];
+
+  if (row->json_only)
+    return false;
+  return strcmp (row->name, "binary") != 0 || sysprof_rows_column (rows, "symbol") < 0 ||
+         sysprof_rows_column (rows, "instruction") >= 0;
+}
+
+char *
+app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
+{
+  const Rows *rows = &result->rows;
+  const Column *kind = &rows->columns[column];
+  Cell cell = sysprof_rows_cells (rows, row)[column];
+  g_autofree char *text = NULL;
+
+  if (kind->kind == COLUMN_GRAPH)
+    return g_strdup ("");
+  if (kind->hides_zero && cell.count == 0)
+    return g_strdup ("");
+  if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
+    return g_format_size_full ((guint64) MAX (cell.number, 0), G_FORMAT_SIZE_IEC_UNITS);
+  text = sysprof_dup_cell (kind, cell);
+  if (!kind->share || rows->total == 0)
+    return g_steal_pointer (&text);
+  return g_strdup_printf ("%s   %.1f %%", text, sysprof_percent (cell.count, rows->total));
+}
+
+char *
+app_row_dup_label (const RowResult *result, uint32_t row)
+{
+  GString *label = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < result->rows.n_columns; i++)
+    if (app_column_is_shown (&result->rows, i))
+      {
+        g_autofree char *text = app_row_dup_text (result, row, i);
+
+        g_string_append_printf (label, "%s%s", label->len > 0 && text[0] ? ", " : "", text);
+      }
+  return g_string_free (label, FALSE);
+}
+
+static const char *
+find_text (const Rows *rows, uint32_t row, const char *name)
+{
+  int column = sysprof_rows_column (rows, name);
+
+  return column >= 0 && rows->columns[column].kind == COLUMN_TEXT
+             ? sysprof_rows_cells (rows, row)[column].text
+             : NULL;
+}
+
+/* The short name of the binary, and the color of the category. */
+static void
+bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char *text)
+{
+  const char *binary = find_text (&result->rows, row, "binary");
+  const char *category = find_text (&result->rows, row, "category");
+  g_autofree char *base =
+      binary != NULL && binary[0] != '\0' ? g_path_get_basename (binary) : NULL;
+  g_autofree char *shown = base != NULL ? sysprof_dup_one_line (base) : NULL;
+  GdkRGBA color = { 0 };
+
+  app_cell_set_text (cell, text, shown);
+  if (category != NULL && result->focus->categorizes)
+    {
+      bool is_known = app_palette_find_category (category, app_palette_is_dark (), &color);
+
+      app_cell_set_color (cell, is_known ? &color : &(GdkRGBA){ 0 });
+    }
+}
+
+void
+app_cell_bind (AppCell *cell, AppRow *item, uint32_t column, bool is_first)
+{
+  RowResult *result = app_row_get_result (item);
+  const Rows *rows = &result->rows;
+  uint32_t row = app_row_get_row (item);
+  const Column *kind = &rows->columns[column];
+  Cell value = sysprof_rows_cells (rows, row)[column];
+  g_autofree char *text = app_row_dup_text (result, row, column);
+
+  if (is_first && rows->parent != NULL)
+    app_cell_set_level (cell, app_row_get_depth (item), app_row_is_expandable (item),
+                        app_row_is_expanded (item));
+  if (kind->is_function)
+    bind_function (cell, result, row, text);
+  else
+    app_cell_set_text (cell, text, NULL);
+  if (kind->share && rows->total > 0)
+    app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
+  if (kind->kind == COLUMN_GRAPH)
+    app_cell_set_graph (cell, value.graph);
+}

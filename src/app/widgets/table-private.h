@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The parts of tables: table.c has columns and rows, table-actions.c has keys, menu and
+ * actions. */
+
+#pragma once
+
+#include "app/widgets/rows-model.h"
+#include "app/widgets/table.h"
+
+struct _AppTable
+{
+  GtkWidget parent_instance;
+  AppSession *session;
+  AppQuery *query;
+  RowQuery *rows_query; /* NULL = no rows */
+  char *title;
+  const char *const *columns;
+  bool is_stale;
+  AppRowsModel *model; /* NULL before the first rows */
+  GtkSingleSelection *selection;
+  GtkWidget *view; /* GtkColumnView */
+  GtkWidget *stack;
+  GtkWidget *status;
+  GtkWidget *note;
+  GtkWidget *search_bar;
+  GtkWidget *search_entry;
+  GtkWidget *search_count;
+  int sort_column; /* found by compare_nothing() */
+  bool has_filter;
+};
+
+void app_table_class_add_actions (GtkWidgetClass *class);
+void app_table_add_controllers (AppTable *self);

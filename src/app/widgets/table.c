@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The table of all views. */
+
+#include "app/widgets/table-private.h"
+
+#include "app/widgets/table-cells.h"
+#include "render/render.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+#include <string.h>
+
+enum
+{
+  SELECTED,
+  ACTIVATED,
+  LOADED,
+  N_SIGNALS,
+};
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
+
+/* --- columns --- */
+
+typedef struct
+{
+  AppTable *table;
+  uint32_t column;
+  bool is_first;
+} TableColumn;
+
+static void
+on_toggled (AppCell *cell, GtkListItem *item)
+{
+  GtkWidget *table = gtk_widget_get_ancestor (GTK_WIDGET (cell), APP_TYPE_TABLE);
+  AppRow *row = gtk_list_item_get_item (item);
+
+  if (table != NULL && row != NULL)
+    app_rows_model_set_expanded (APP_TABLE (table)->model, gtk_list_item_get_position (item),
+                                 !app_row_is_expanded (row));
+}
+
+static void
+setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
+{
+  const Rows *rows = &app_rows_model_get_result (column->table->model)->rows;
+  AppCell *cell = app_cell_new (sysprof_column_is_figure (&rows->columns[column->column]));
+
+  if (column->is_first)
+    g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
+  gtk_list_item_set_child (item, GTK_WIDGET (cell));
+}
+
+static void
+name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const TableColumn *column)
+{
+  GtkWidget *holder = gtk_widget_get_parent (cell);
+  GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
+  g_autofree char *text = app_row_dup_text (result, row, column->column);
+
+  gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? text : NULL);
+  if (holder != NULL)
+    gtk_accessible_update_property (GTK_ACCESSIBLE (holder), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                    text, -1);
+  if (line != NULL && column->is_first)
+    {
+      g_autofree char *label = app_row_dup_label (result, row);
+
+      gtk_accessible_update_property (GTK_ACCESSIBLE (line), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      label, -1);
+    }
+}
+
+static void
+bind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
+{
+  AppRow *row = gtk_list_item_get_item (item);
+  GtkWidget *cell = gtk_list_item_get_child (item);
+
+  app_cell_bind (APP_CELL (cell), row, column->column, column->is_first);
+  name_widgets (cell, app_row_get_result (row), app_row_get_row (row), column);
+}
+
+static void
+unbind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
+{
+  app_cell_set_graph (APP_CELL (gtk_list_item_get_child (item)), NULL);
+}
+
+/* Finds the sorted column and its direction: the sorter of the view calls the function of its
+ * first column, and inverts the result if the order is descending. */
+static int
+compare_nothing (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const TableColumn *column = data;
+
+  if (column->table->sort_column < 0)
+    column->table->sort_column = (int) column->column;
+  return -1;
+}
+
+static void
+on_sort_changed (GtkSorter *sorter, GtkSorterChange change, AppTable *self)
+{
+  g_autoptr (AppRow) nothing = g_object_new (APP_TYPE_ROW, NULL);
+  GtkOrdering order;
+
+  if (self->model == NULL)
+    return;
+  self->sort_column = -1;
+  order = gtk_sorter_compare (sorter, nothing, nothing);
+  app_rows_model_sort (self->model, self->sort_column, order == GTK_ORDERING_LARGER);
+}
+
+static void
+add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first)
+{
+  const Column *column = &rows->columns[i];
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  TableColumn *data = g_new0 (TableColumn, 1);
+  g_autofree char *title = app_column_dup_title (column);
+  g_autoptr (GtkColumnViewColumn) view_column = NULL;
+  g_autoptr (GtkSorter) sorter = NULL;
+  int width = app_column_get_width (column);
+
+  *data = (TableColumn){ self, i, is_first };
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), data);
+  g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), data);
+  view_column = gtk_column_view_column_new (title, factory);
+  g_object_set_data_full (G_OBJECT (view_column), "column", data, g_free);
+  g_object_set_data_full (G_OBJECT (view_column), "name", g_strdup (column->name), g_free);
+  gtk_column_view_column_set_resizable (view_column, TRUE);
+  if (width > 0)
+    gtk_column_view_column_set_fixed_width (view_column, width);
+  else
+    gtk_column_view_column_set_expand (view_column, TRUE);
+  if (column->kind != COLUMN_GRAPH)
+    {
+      sorter = GTK_SORTER (gtk_custom_sorter_new (compare_nothing, data, NULL));
+      gtk_column_view_column_set_sorter (view_column, sorter);
+    }
+  gtk_column_view_append_column (GTK_COLUMN_VIEW (self->view), view_column);
+}
+
+/* The columns to show, in their order. *(full)* */
+static GArray *
+choose_columns (const AppTable *self, const Rows *rows)
+{
+  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  if (self->columns != NULL)
+    for (size_t i = 0; self->columns[i] != NULL; i++)
+      {
+        int column = sysprof_rows_column (rows, self->columns[i]);
+        uint32_t index = (uint32_t) column;
+
+        if (column >= 0)
+          g_array_append_val (chosen, index);
+      }
+  else
+    for (int is_long = 1; is_long >= 0; is_long--) /* a function stands first */
+      for (uint32_t i = 0; i < rows->n_columns; i++)
+        if (app_column_is_shown (rows, i) && rows->columns[i].is_function == is_long)
+          g_array_append_val (chosen, i);
+  return chosen;
+}
+
+static bool
+has_columns (AppTable *self, const Rows *rows, const GArray *chosen)
+{
+  GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
+
+  if (g_list_model_get_n_items (columns) != chosen->len)
+    return false;
+  for (guint i = 0; i < chosen->len; i++)
+    {
+      g_autoptr (GObject) column = g_list_model_get_item (columns, i);
+      const TableColumn *data = g_object_get_data (column, "column");
+      uint32_t index = g_array_index (chosen, uint32_t, i);
+
+      if (data->column != index ||
+          strcmp (g_object_get_data (column, "name"), rows->columns[index].name) != 0)
+        return false;
+    }
+  return true;
+}
+
+static void
+update_columns (AppTable *self, const Rows *rows)
+{
+  g_autoptr (GArray) chosen = choose_columns (self, rows);
+  GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
+
+  if (has_columns (self, rows, chosen))
+    return;
+  while (g_list_model_get_n_items (columns) > 0)
+    {
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, 0);
+
+      gtk_column_view_remove_column (GTK_COLUMN_VIEW (self->view), column);
+    }
+  for (guint i = 0; i < chosen->len; i++)
+    add_column (self, rows, g_array_index (chosen, uint32_t, i), i == 0);
+}
+
+/* --- rows --- */
+
+static void
+show_status (AppTable *self, const char *title, const char *text)
+{
+  g_autofree char *escaped = g_markup_escape_text (text != NULL ? text : "", -1);
+
+  adw_status_page_set_title (ADW_STATUS_PAGE (self->status), title);
+  adw_status_page_set_description (ADW_STATUS_PAGE (self->status), escaped);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "status");
+}
+
+static void
+apply_filter (AppTable *self)
+{
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->search_entry));
+  g_autofree char *count = NULL;
+  uint32_t n;
+
+  if (self->model == NULL)
+    return;
+  n = app_rows_model_filter (self->model, text);
+  count = text[0] != '\0' ? g_strdup_printf (ngettext ("%u row", "%u rows", n), n) : NULL;
+  gtk_label_set_text (GTK_LABEL (self->search_count), count != NULL ? count : "");
+}
+
+/* Expands the only root, and what is below while there is one child. */
+static void
+expand_first (AppTable *self)
+{
+  if (app_rows_model_get_result (self->model)->rows.parent == NULL)
+    return;
+  for (guint i = 0; i < 3 && g_list_model_get_n_items (G_LIST_MODEL (self->model)) == i + 1;
+       i++)
+    app_rows_model_set_expanded (self->model, i, true);
+}
+
+static void
+on_result (GtkWidget *widget, gpointer data, const GError *error)
+{
+  AppTable *self = APP_TABLE (widget);
+  g_autoptr (RowResult) result = data;
+  g_autofree char *empty = NULL;
+
+  if (error != NULL)
+    {
+      g_clear_object (&self->model);
+      gtk_single_selection_set_model (self->selection, NULL);
+      show_status (self, _ ("Cannot Show These Rows"), error->message);
+      return;
+    }
+  g_set_object (&self->model, NULL);
+  gtk_single_selection_set_model (self->selection, NULL);
+  self->model = app_rows_model_new (result);
+  update_columns (self, &result->rows);
+  if (result->rows.n_rows == 0)
+    {
+      empty = sysprof_dup_emptiness (&result->request, &result->rows);
+      show_status (self, _ ("No Rows"), empty);
+    }
+  else
+    gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "rows");
+  if (gtk_editable_get_text (GTK_EDITABLE (self->search_entry))[0] != '\0')
+    apply_filter (self);
+  else
+    expand_first (self);
+  on_sort_changed (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), 0, self);
+  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
+  gtk_label_set_text (GTK_LABEL (self->note),
+                      result->rows.note != NULL ? result->rows.note : "");
+  gtk_widget_set_visible (self->note, result->rows.note != NULL);
+  g_signal_emit (self, signals[LOADED], 0);
+}
+
+static void
+refresh (AppTable *self)
+{
+  self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
+  if (self->is_stale || self->rows_query == NULL)
+    return;
+  app_query_run (self->query, &app_row_query_kind, self->session,
+                 app_row_query_new (self->rows_query));
+}
+
+static void
+app_table_map (GtkWidget *widget)
+{
+  AppTable *self = APP_TABLE (widget);
+
+  GTK_WIDGET_CLASS (app_table_parent_class)->map (widget);
+  if (self->is_stale)
+    refresh (self);
+}
+
+void
+app_table_set_query (AppTable *self, const RowQuery *query, const char *placeholder)
+{
+  if (self->rows_query != NULL)
+    app_row_query_kind.free_input (self->rows_query);
+  self->rows_query = query != NULL ? app_row_query_new (query) : NULL;
+  if (query == NULL)
+    {
+      app_query_cancel (self->query);
+      gtk_single_selection_set_model (self->selection, NULL);
+      g_clear_object (&self->model);
+      show_status (self, placeholder, NULL);
+    }
+  refresh (self);
+}
+
+/* --- life --- */
+
+static void
+on_search_mode (GtkSearchBar *bar, GParamSpec *spec, AppTable *self)
+{
+  if (!gtk_search_bar_get_search_mode (bar) && !self->has_filter)
+    gtk_editable_set_text (GTK_EDITABLE (self->search_entry), "");
+}
+
+static void
+app_table_dispose (GObject *object)
+{
+  AppTable *self = APP_TABLE (object);
+
+  g_clear_pointer (&self->query, app_query_free);
+  if (self->rows_query != NULL)
+    app_row_query_kind.free_input (self->rows_query);
+  self->rows_query = NULL;
+  if (self->session != NULL)
+    g_signal_handlers_disconnect_by_data (self->session, self);
+  while (gtk_widget_get_first_child (GTK_WIDGET (self)) != NULL)
+    gtk_widget_unparent (gtk_widget_get_first_child (GTK_WIDGET (self)));
+  g_clear_object (&self->model);
+  g_clear_object (&self->session);
+  g_clear_pointer (&self->title, g_free);
+  G_OBJECT_CLASS (app_table_parent_class)->dispose (object);
+}
+
+static void
+app_table_class_init (AppTableClass *class)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+
+  G_OBJECT_CLASS (class)->dispose = app_table_dispose;
+  widget_class->map = app_table_map;
+  gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
+  signals[SELECTED] = g_signal_new ("selected", APP_TYPE_TABLE, G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  signals[ACTIVATED] = g_signal_new ("activated", APP_TYPE_TABLE, G_SIGNAL_RUN_LAST, 0, NULL,
+                                     NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  app_table_class_add_actions (widget_class);
+  signals[LOADED] = g_signal_new ("loaded", APP_TYPE_TABLE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 0);
+  gtk_widget_class_add_binding_action (
+      widget_class, GDK_KEY_C, GDK_CONTROL_MASK | GDK_SHIFT_MASK, "view.copy-markdown", NULL);
+}
+
+static void
+add_search (AppTable *self, GtkWidget *box)
+{
+  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+
+  self->search_entry = gtk_search_entry_new ();
+  gtk_widget_set_hexpand (self->search_entry, TRUE);
+  self->search_count = gtk_label_new (NULL);
+  gtk_widget_add_css_class (self->search_count, "dim-label");
+  gtk_box_append (GTK_BOX (row), self->search_entry);
+  gtk_box_append (GTK_BOX (row), self->search_count);
+  self->search_bar = gtk_search_bar_new ();
+  gtk_search_bar_set_child (GTK_SEARCH_BAR (self->search_bar), row);
+  gtk_search_bar_connect_entry (GTK_SEARCH_BAR (self->search_bar),
+                                GTK_EDITABLE (self->search_entry));
+  g_signal_connect (self->search_bar, "notify::search-mode-enabled",
+                    G_CALLBACK (on_search_mode), self);
+  g_signal_connect_swapped (self->search_entry, "search-changed", G_CALLBACK (apply_filter),
+                            self);
+  gtk_box_append (GTK_BOX (box), self->search_bar);
+}
+
+static void
+app_table_init (AppTable *self)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *scroller = gtk_scrolled_window_new ();
+
+  self->query = app_query_new (GTK_WIDGET (self), on_result);
+  self->selection = gtk_single_selection_new (NULL);
+  gtk_single_selection_set_autoselect (self->selection, FALSE);
+  gtk_single_selection_set_can_unselect (self->selection, TRUE);
+  self->view = gtk_column_view_new (GTK_SELECTION_MODEL (self->selection));
+  gtk_widget_add_css_class (self->view, "data-table");
+  g_signal_connect (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), "changed",
+                    G_CALLBACK (on_sort_changed), self);
+
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->view);
+  self->status = adw_status_page_new ();
+  gtk_widget_add_css_class (self->status, "compact");
+  self->stack = gtk_stack_new ();
+  gtk_stack_add_named (GTK_STACK (self->stack), scroller, "rows");
+  gtk_stack_add_named (GTK_STACK (self->stack), self->status, "status");
+  gtk_widget_set_vexpand (self->stack, TRUE);
+  gtk_box_append (GTK_BOX (box), self->stack);
+  self->note = gtk_label_new (NULL);
+  gtk_label_set_wrap (GTK_LABEL (self->note), TRUE);
+  gtk_label_set_xalign (GTK_LABEL (self->note), 0);
+  gtk_widget_add_css_class (self->note, "note");
+  gtk_widget_hide (self->note);
+  gtk_box_append (GTK_BOX (box), self->note);
+  add_search (self, box);
+  gtk_widget_set_parent (box, GTK_WIDGET (self));
+  app_table_add_controllers (self);
+}
+
+GtkWidget *
+app_table_new (AppSession *session, const RowQuery *query, const char *title)
+{
+  AppTable *self = g_object_new (APP_TYPE_TABLE, NULL);
+
+  self->session = g_object_ref (session);
+  self->title = g_strdup (title);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  title, -1);
+  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  if (query != NULL)
+    app_table_set_query (self, query, NULL);
+  return GTK_WIDGET (self);
+}
+
+void
+app_table_set_columns (AppTable *self, const char *const *columns)
+{
+  self->columns = columns;
+}
+
+void
+app_table_show_filter (AppTable *self, const char *placeholder)
+{
+  self->has_filter = true;
+  g_object_set (self->search_entry, "placeholder-text", placeholder, NULL);
+  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
+}

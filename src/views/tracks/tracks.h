@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tracks: what charts over time show, reduced to the resolution of the screen.
+ *
+ *   TrackQuery query = { .names = names, .begin = 0, .end = duration, .n_bins = 1000 };
+ *   TrackSet *set = sysprof_tracks_new (&query, &request);
+ *
+ * A track has either series of values, one value per bin, or spans: at most one per bin and
+ * lane, because spans that would lie in one bin are merged. All times are ns since the start of
+ * the recording. The selection of the request applies, except its time: a track shows the time
+ * of the query. To add a track, add a row to `sources` in tracks.c. */
+
+#pragma once
+
+#include "views/views.h"
+
+typedef enum
+{
+  TRACK_AREA,  /* values, filled from 0 */
+  TRACK_LINE,  /* values, as lines from least to greatest of each bin */
+  TRACK_SPANS, /* spans in lanes */
+  TRACK_TICKS, /* instants */
+} TrackKind;
+
+typedef struct
+{
+  const char *title;
+  double *least;         /* [n_bins] NaN = no value */
+  double *most;          /* [n_bins] */
+  double min, mean, max; /* of all values in the shown time */
+} TrackSeries;
+
+typedef struct
+{
+  int64_t begin;
+  int64_t end;   /* equal to `begin` for an instant */
+  uint32_t item; /* the longest of the merged events: index in its column of the store */
+  uint32_t n;    /* number of merged events */
+  uint32_t lane;
+  uint32_t color; /* equal for equal names */
+} TrackSpan;
+
+typedef struct
+{
+  const struct TrackSource *source;
+  TrackKind kind;
+  const char *title;
+  const char *unit;    /* "" = none */
+  double min, max;     /* scale of values; max > min */
+  TrackSeries *series; /* [n_series] */
+  uint32_t n_series;
+  TrackSpan *spans; /* [n_spans] by lane, then by time */
+  uint32_t n_spans;
+  uint32_t n_lanes;
+  uint64_t activity; /* number of events in the shown time, for the order of tracks */
+} Track;
+
+/* *Owned*, frozen after it was made. */
+typedef struct
+{
+  int64_t begin, end; /* shown time */
+  uint32_t n_bins;
+  Track *tracks; /* [n] */
+  uint32_t n;
+  Arena arena;
+} TrackSet;
+
+typedef struct
+{
+  const char *const *names; /* NULL-terminated */
+  int64_t begin, end;
+  uint32_t n_bins;
+} TrackQuery;
+
+/* NULL if canceled. *(full)* */
+TrackSet *sysprof_tracks_new (const TrackQuery *query, const ViewRequest *request);
+void sysprof_tracks_free (TrackSet *self);
+
+/* A sentence about an event, for people. *(full)* */
+char *sysprof_track_dup_text (const Track *self, const Store *store, uint32_t item);
+
+/* Whether the counter belongs to the track "counters:…" of that name. */
+bool sysprof_counter_is_in_track (const char *track, const char *category);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrackSet, sysprof_tracks_free)
