@@ -41,8 +41,17 @@ examples:
 	scripts/install-deps build
 	scripts/examples
 
+app:
+	scripts/install-deps build app
+	scripts/app build-app
+
+screenshots:
+	scripts/install-deps build app apptest
+	scripts/build build-app --buildtype=debugoptimized -Dtests=false -Dapp=enabled
+	scripts/screenshots build-app '$(CAPTURE)' docs/images/app
+
 install:
-	scripts/install-deps build
+	scripts/install-deps build app
 	scripts/install '$(PREFIX)' '$(DESTDIR)'
 
 fuzz:
@@ -56,4 +65,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile demo-container check check-all soak bench examples install fuzz format clean
+.PHONY: all build profile demo-container check check-all soak bench examples app screenshots install fuzz format clean

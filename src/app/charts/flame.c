@@ -35,6 +35,7 @@ struct _AppFlame
   bool is_stale;
   FlamePicture picture;
   uint32_t hovered, cursor_at;
+  bool is_at_root;   /* scrolled to the root */
   char *zoomed_name; /* function that stays zoomed when rows change */
   GtkWidget *area;
   GtkWidget *hover; /* layer */
@@ -54,6 +55,12 @@ static int
 get_area_height (AppFlame *self)
 {
   return gtk_widget_get_height (self->area);
+}
+
+static GtkAdjustment *
+get_adjustment (AppFlame *self)
+{
+  return gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scroller));
 }
 
 static void
@@ -212,8 +219,6 @@ static void
 move_cursor (AppFlame *self, uint32_t node)
 {
   int y = app_flame_picture_get_y (&self->picture, node, get_area_height (self));
-  GtkAdjustment *adjustment =
-      gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scroller));
   g_autofree char *text = app_flame_picture_dup_text (&self->picture, node);
   double x, width;
   GdkRectangle area;
@@ -222,7 +227,8 @@ move_cursor (AppFlame *self, uint32_t node)
   app_flame_picture_place (&self->picture, node, &x, &width);
   area = (GdkRectangle){ (int) MAX (x, 0), y, (int) MAX (MIN (width, self->picture.width), 2),
                          FLAME_ROW_HEIGHT - 1 };
-  gtk_adjustment_clamp_page (adjustment, y - FLAME_ROW_HEIGHT, y + 2 * FLAME_ROW_HEIGHT);
+  gtk_adjustment_clamp_page (get_adjustment (self), y - FLAME_ROW_HEIGHT,
+                             y + 2 * FLAME_ROW_HEIGHT);
   show_line (self, node);
   app_cursor_move (APP_FLAME_AREA (self->area)->cursor, &area, text);
 }
@@ -342,17 +348,21 @@ find_zoomed (AppFlame *self)
   return found;
 }
 
-static gboolean
-scroll_to_root (gpointer data)
+/* The root stays in sight when the height of the picture changes. */
+static void
+on_height_changed (GtkAdjustment *adjustment, GParamSpec *spec, AppFlame *self)
 {
-  AppFlame *self = data;
-  GtkAdjustment *adjustment =
-      gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scroller));
+  if (self->is_at_root && !self->picture.is_icicle)
+    gtk_adjustment_set_value (adjustment, gtk_adjustment_get_upper (adjustment));
+}
 
-  gtk_adjustment_set_value (
-      adjustment, self->picture.is_icicle ? 0 : gtk_adjustment_get_upper (adjustment));
-  g_object_unref (self);
-  return G_SOURCE_REMOVE;
+static void
+on_scrolled (GtkAdjustment *adjustment, AppFlame *self)
+{
+  self->is_at_root =
+      self->picture.is_icicle ||
+      gtk_adjustment_get_value (adjustment) + gtk_adjustment_get_page_size (adjustment) >=
+          gtk_adjustment_get_upper (adjustment) - 1;
 }
 
 static void
@@ -361,7 +371,6 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
   AppFlame *self = APP_FLAME (widget);
   g_autoptr (RowResult) result = data;
   g_autofree char *empty = NULL;
-  bool is_first = self->picture.result == NULL;
 
   app_flame_picture_clear (&self->picture);
   self->hovered = self->cursor_at = 0;
@@ -376,15 +385,12 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
       show_status (self, _ ("No Stacks"), empty);
       return;
     }
-  is_first = is_first || self->picture.is_icicle != result->focus->icicle;
   app_flame_picture_init (&self->picture, result);
   self->picture.zoomed = find_zoomed (self);
   gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "graph");
   apply_search (self);
   show_line (self, 0);
   redraw (self);
-  if (is_first)
-    g_idle_add_full (G_PRIORITY_LOW, scroll_to_root, g_object_ref (self), NULL);
 }
 
 static void
@@ -442,6 +448,7 @@ make_search (AppFlame *self)
   self->search_entry = gtk_search_entry_new ();
   gtk_widget_set_hexpand (self->search_entry, TRUE);
   self->search_share = gtk_label_new (NULL);
+  gtk_widget_set_hexpand (row, TRUE);
   gtk_box_append (GTK_BOX (row), self->search_entry);
   gtk_box_append (GTK_BOX (row), self->search_share);
   self->search_bar = gtk_search_bar_new ();
@@ -491,6 +498,12 @@ app_flame_init (AppFlame *self)
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->scroller), GTK_POLICY_NEVER,
                                   GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->scroller), overlay);
+  self->is_at_root = true;
+  g_signal_connect (get_adjustment (self), "notify::upper", G_CALLBACK (on_height_changed),
+                    self);
+  g_signal_connect (get_adjustment (self), "notify::page-size", G_CALLBACK (on_height_changed),
+                    self);
+  g_signal_connect (get_adjustment (self), "value-changed", G_CALLBACK (on_scrolled), self);
   self->status = adw_status_page_new ();
   self->stack = gtk_stack_new ();
   gtk_stack_add_named (GTK_STACK (self->stack), self->scroller, "graph");

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #define MOST_TRACKS 8   /* shown at first */
-#define MOST_HEIGHT 280 /* px of all tracks */
+#define MOST_HEIGHT 240 /* px of all tracks */
 #define DRAG_LEAST  4   /* px; less is a click */
 #define ZOOM_STEP   1.25
 #define PAN_STEP    0.1
@@ -84,6 +84,7 @@ make_title (const Track *track)
   GtkWidget *unit = gtk_label_new (scale);
 
   gtk_widget_set_size_request (box, TIMELINE_GUTTER, -1);
+  gtk_widget_set_hexpand (box, FALSE); /* the titles expand within it only */
   gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
   gtk_widget_add_css_class (box, "track-title");
   gtk_label_set_ellipsize (GTK_LABEL (title), PANGO_ELLIPSIZE_END);

@@ -10,7 +10,7 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define HEIGHT      36 /* px */
+#define HEIGHT      32 /* px */
 #define LANE_HEIGHT 10
 #define NEAR        4 /* px around the pointer in which an instant is hit */
 

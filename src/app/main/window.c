@@ -249,14 +249,15 @@ next_view (GSimpleAction *action, GVariant *parameter, gpointer data)
     app_section_page_step (get_page (data), g_variant_get_int32 (parameter));
 }
 
+/* "marks" or "marks/summary" */
 static void
 choose_section (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   AppWindow *self = data;
-  const Section *section = app_section_find (g_variant_get_string (parameter, NULL));
+  g_auto (GStrv) parts = g_strsplit (g_variant_get_string (parameter, NULL), "/", 2);
 
-  if (self->session != NULL && section != NULL)
-    show_section (self, section);
+  if (self->session != NULL && parts[0] != NULL)
+    on_open (self->session, parts[0], parts[1] != NULL ? parts[1] : "", self);
 }
 
 static void

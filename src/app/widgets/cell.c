@@ -77,7 +77,7 @@ app_cell_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
       GdkRGBA bar = { 0.21f, 0.52f, 0.89f, BAR_ALPHA }; /* the accent of the style */
       int size = (int) lround (MIN (self->share, 1) * width);
 
-      append_rectangle (snapshot, &bar, width - size, 1, size, height - 2);
+      append_rectangle (snapshot, &bar, 0, 1, size, height - 2);
     }
   if (self->graph != NULL)
     draw_graph (self, snapshot, width, height, color);

@@ -77,7 +77,7 @@ app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
   if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
     return g_format_size_full ((guint64) MAX (cell.number, 0), G_FORMAT_SIZE_IEC_UNITS);
   text = sysprof_dup_cell (kind, cell);
-  if (!kind->share || rows->total == 0)
+  if (!kind->share || rows->total == 0 || cell.count == 0)
     return g_steal_pointer (&text);
   return g_strdup_printf ("%s   %.1f %%", text, sysprof_percent (cell.count, rows->total));
 }

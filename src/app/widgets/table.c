@@ -188,6 +188,23 @@ has_columns (AppTable *self, const Rows *rows, const GArray *chosen)
   return true;
 }
 
+/* Titles of figures stand above them. GTK has no property for that. */
+static void
+align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
+{
+  GtkWidget *title = gtk_widget_get_first_child (gtk_widget_get_first_child (self->view));
+
+  for (guint i = 0; i < chosen->len && title != NULL; i++)
+    {
+      GtkWidget *box = gtk_widget_get_first_child (title);
+
+      if (box != NULL &&
+          sysprof_column_is_figure (&rows->columns[g_array_index (chosen, uint32_t, i)]))
+        gtk_widget_set_halign (box, GTK_ALIGN_END);
+      title = gtk_widget_get_next_sibling (title);
+    }
+}
+
 static void
 update_columns (AppTable *self, const Rows *rows)
 {
@@ -204,6 +221,7 @@ update_columns (AppTable *self, const Rows *rows)
     }
   for (guint i = 0; i < chosen->len; i++)
     add_column (self, rows, g_array_index (chosen, uint32_t, i), i == 0);
+  align_titles (self, rows, chosen);
 }
 
 /* --- rows --- */
@@ -311,7 +329,7 @@ app_table_set_query (AppTable *self, const RowQuery *query, const char *placehol
       app_query_cancel (self->query);
       gtk_single_selection_set_model (self->selection, NULL);
       g_clear_object (&self->model);
-      show_status (self, placeholder, NULL);
+      show_status (self, "", placeholder);
     }
   refresh (self);
 }
@@ -372,6 +390,7 @@ add_search (AppTable *self, GtkWidget *box)
   gtk_widget_set_hexpand (self->search_entry, TRUE);
   self->search_count = gtk_label_new (NULL);
   gtk_widget_add_css_class (self->search_count, "dim-label");
+  gtk_widget_set_hexpand (row, TRUE);
   gtk_box_append (GTK_BOX (row), self->search_entry);
   gtk_box_append (GTK_BOX (row), self->search_count);
   self->search_bar = gtk_search_bar_new ();

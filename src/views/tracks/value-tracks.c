@@ -155,13 +155,18 @@ compare_counts (gconstpointer left, gconstpointer right)
   return (a->n < b->n) - (a->n > b->n);
 }
 
-/* Samples per second and CPU, from the busiest moment: the median distance of samples on one
- * CPU is not stored, so assume that the busiest bin of a thread is a full one. */
+/* Number of samples that a thread has in a bin if it runs all the time. It follows from the
+ * period of the sampled event if that is a time; else the busiest bin of a thread is a full one. */
 static double
 most_in_bin (const TrackFill *fill, const GPtrArray *counts)
 {
+  const Store *store = fill->store;
+  double width = (double) (fill->query->end - fill->query->begin) / fill->query->n_bins;
   uint32_t most = 1;
 
+  if (store->n_sampled_events == 1 && store->sampled_events[0].is_time &&
+      store->sampled_events[0].period > 0)
+    return fmax (width / (double) store->sampled_events[0].period, 1);
   for (guint i = 0; i < counts->len; i++)
     for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
       most = MAX (most, ((ThreadCounts *) counts->pdata[i])->in_bin[bin]);
@@ -192,7 +197,7 @@ sysprof_fill_thread_tracks (TrackFill *fill, const TrackSource *source)
       for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
         if (thread->in_bin[bin] > 0)
           {
-            put (series, bin, PERCENT * thread->in_bin[bin] / most);
+            put (series, bin, fmin (PERCENT * thread->in_bin[bin] / most, PERCENT));
             series->least[bin] = 0;
           }
       track->activity = thread->n;
