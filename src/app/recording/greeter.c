@@ -262,7 +262,7 @@ static GtkWidget *
 make_header (GtkWidget *stack)
 {
   GtkWidget *bar = adw_header_bar_new ();
-  GtkWidget *switcher = adw_view_switcher_title_new ();
+  GtkWidget *switcher = adw_view_switcher_new ();
   GtkWidget *button = gtk_menu_button_new ();
   g_autoptr (GMenu) menu = g_menu_new ();
 

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the application under a virtual display and a session bus of its own, and drives it through the accessibility tree.
+
+A test file calls desktop.enter() first: it starts the file again inside of xvfb-run and dbus-run-session. Tests wait for
+conditions in a GLib main loop and never sleep.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+INSIDE = 'SYSPROF_TEST_DESKTOP'
+NAME = 'org.gnome.Sysprof'
+SIZE = '1280x800x24'
+SKIPPED = 77  # exit status
+SECONDS = 15  # until a condition must hold
+FRAME = 5    # px
+STEP = 20     # ms between two looks
+
+
+def enter():
+    """Returns inside of a display and a bus; exits with 77 without the programs for that."""
+    if INSIDE in os.environ:
+        return
+    missing = [name for name in ('xvfb-run', 'dbus-run-session', 'xdotool') if shutil.which(name) is None]
+    try:
+        import pyatspi  # noqa: F401
+    except ImportError:
+        missing.append('python3-pyatspi')
+    if missing:
+        print('1..0 # SKIP needs', ', '.join(missing))
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as home:
+        environment = {**os.environ, INSIDE: '1', 'GSK_RENDERER': 'cairo', 'GDK_DEBUG': 'gl-disable', 'GDK_BACKEND': 'x11',
+                       'LC_ALL': 'C.UTF-8', 'GSETTINGS_BACKEND': 'memory', 'GIO_USE_VFS': 'local', 'GTK_USE_PORTAL': '0',
+                       'GTK_A11Y': 'atspi', 'NO_AT_BRIDGE': '0', 'G_DEBUG': 'fatal-criticals',
+                       **{f'XDG_{kind}_HOME': f'{home}/{kind.lower()}' for kind in ('DATA', 'CONFIG', 'CACHE')}}
+        sys.exit(subprocess.run(['xvfb-run', '-a', '-s', f'-screen 0 {SIZE} -nolisten tcp -noreset', 'dbus-run-session', '--',
+                                 sys.executable, *sys.argv], env=environment, check=False).returncode)
+
+
+class Timeout(AssertionError):
+    """A condition did not come true."""
+
+
+class Application:
+    """The running program. `arguments` are files to open."""
+
+    def __init__(self, program, *arguments):
+        import gi
+        gi.require_version('Gio', '2.0')
+        from gi.repository import Gio, GLib
+        import pyatspi
+        self.Gio, self.GLib, self.pyatspi = Gio, GLib, pyatspi
+        self.context = GLib.MainContext.default()
+        self.errors = tempfile.TemporaryFile('w+')
+        self.process = subprocess.Popen([program, *map(str, arguments)], stderr=self.errors)
+        self.bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(SECONDS)
+
+    def warnings(self):
+        """What GTK and GLib complained about."""
+        self.errors.seek(0)
+        return [line for line in self.errors if '-WARNING **' in line or '-CRITICAL **' in line]
+
+    def wait(self, condition, what):
+        """The first true value of condition()."""
+        end = self.GLib.get_monotonic_time() + SECONDS * 1000000
+        while self.GLib.get_monotonic_time() < end:
+            try:
+                value = condition()
+            except self.GLib.Error:
+                value = None  # an object went away while it was read
+            if value:
+                return value
+            if self.process.poll() is not None:
+                raise AssertionError(f'the program ended with {self.process.returncode}: {"".join(self.warnings())}')
+            self.GLib.timeout_add(STEP, lambda: False)
+            self.context.iteration(True)
+        raise Timeout(f'no {what} within {SECONDS} s')
+
+    def root(self):
+        desktop = self.pyatspi.Registry.getDesktop(0)
+        for i in range(desktop.childCount):
+            child = desktop.getChildAtIndex(i)
+            if child is not None and child.name in ('sysprof', NAME):
+                return child
+        return None
+
+    def walk(self, top=None):
+        """All objects, parents first. GTK 4.8 does not say which pages of a stack are showing."""
+        top = top or self.root()
+        if top is None:
+            return
+        stack = [top]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(filter(None, (node.getChildAtIndex(i) for i in reversed(range(node.childCount)))))
+
+    def find(self, name, role=None, top=None):
+        """The first object of a name, which may be a function of names."""
+        fits = name if callable(name) else lambda text: text == name
+        for node in self.walk(top):
+            if fits(node.name or '') and (role is None or node.getRoleName() == role):
+                return node
+        return None
+
+    def wait_for(self, name, role=None, top=None):
+        return self.wait(lambda: self.find(name, role, top), f'object {name!r} ({role})')
+
+    def entry(self, top):
+        """The first text field below an object."""
+        for node in self.walk(top):
+            try:
+                return node.queryEditableText()
+            except NotImplementedError:
+                continue
+        return None
+
+    def container(self, node, kind):
+        """The widget of a type, such as AppTable, around an object."""
+        while node is not None and node.name != kind:
+            node = node.parent
+        return node
+
+    def names(self, top=None):
+        return [node.name for node in self.walk(top) if node.name]
+
+    def act(self, action, *parameters, window=1):
+        """Activates an action of a window; parameters are GVariants."""
+        def call():
+            self.bus.call_sync(NAME, f'/org/gnome/Sysprof/window/{window}', 'org.gtk.Actions', 'Activate',
+                               self.GLib.Variant('(sava{sv})', (action, list(parameters), {})), None,
+                               self.Gio.DBusCallFlags.NONE, -1, None)
+            return True
+        self.wait(call, f'action {action}')
+
+    def is_enabled(self, action, window=1):
+        def call():
+            reply = self.bus.call_sync(NAME, f'/org/gnome/Sysprof/window/{window}', 'org.gtk.Actions', 'Describe',
+                                       self.GLib.Variant('(s)', (action,)), None, self.Gio.DBusCallFlags.NONE, -1, None)
+            return reply.unpack()[0][0]
+        try:
+            return call()
+        except self.GLib.Error:
+            return None  # there is no such action
+
+    def show(self, view, window=1):
+        """Shows SECTION or SECTION/VIEW."""
+        self.wait(lambda: self.is_enabled('zoom-in', window) is not None, 'loaded capture')
+        self.act('section', self.GLib.Variant('s', view), window=window)
+
+    def key(self, *keys):
+        subprocess.run(['xdotool', 'key', *keys], check=True)
+
+    def extents(self, node):
+        """Place of an object on the screen: the window is at its corner, and has a frame."""
+        area = node.queryComponent().getExtents(self.pyatspi.WINDOW_COORDS)
+        area.x += FRAME
+        area.y += FRAME
+        return area
+
+    def drag(self, node, begin, end):
+        """Drags over the middle of an object, from one share of its width to another."""
+        area = self.extents(node)
+        y = area.y + area.height // 2
+        steps = [area.x + int(area.width * (begin + (end - begin) * i / 4)) for i in range(5)]
+        moves = [word for x in steps[1:] for word in ('mousemove', '--sync', str(x), str(y))]
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(steps[0]), str(y), 'mousedown', '1', *moves, 'mouseup', '1'], check=True)
+
+    def click(self, node):
+        area = self.extents(node)
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 2), str(area.y + area.height // 2),
+                        'click', '1'], check=True)

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Opens a capture in the application, walks all sections, selects a time, and compares the numbers on the screen with those of
+sysprof-report for the same selection.
+
+usage: test-views.py SYSPROF SYSPROF_REPORT
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import desktop  # noqa: E402
+
+desktop.enter()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import recording  # noqa: E402
+import tap  # noqa: E402
+
+REPORT = sys.argv.pop(2)
+PROGRAM = sys.argv.pop(1)
+SECTIONS = ['Overview', 'Time Profiler', 'Memory Allocations', 'Logs', 'Marks', 'Processes', 'D-Bus', 'CPU', 'Energy', 'Graphics',
+            'Memory Usage', 'Network', 'Storage', 'Pressure', 'Other Counters', 'Files', 'Metadata']
+
+
+class Views(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.capture = recording.write(pathlib.Path(cls.folder.name, 'painter.syscap'))
+        cls.app = desktop.Application(PROGRAM, cls.capture)
+        cls.app.wait_for('painter.syscap', 'frame')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.app.close()
+        warnings = cls.app.warnings()
+        cls.folder.cleanup()
+        assert not warnings, warnings
+
+    def report(self, view, *options):
+        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
+        return json.loads(run.stdout)['rows']
+
+    def chip_time(self):
+        """The selected time as its chip says it."""
+        return self.app.wait_for(lambda name: name.startswith('Remove filter: ') and '–' in name).name
+
+    def rows(self, table):
+        """The rows of a table on the screen, as {function: (self, total)}."""
+        view = self.app.wait_for(table)
+        found = {}
+        for node in self.app.walk(view):
+            fields = re.fullmatch(r'(\w+), ([\d,]+)(?: {3}[\d.]+ %)?, ([\d,]+)(?: {3}[\d.]+ %)?', node.name or '')
+            if fields:
+                found[fields[1]] = tuple(int(value.replace(',', '')) for value in fields.group(2, 3))
+        return found
+
+    def test_1_sections(self):
+        self.app.wait(lambda: self.app.is_enabled('zoom-in') is not None, 'loaded capture')
+        sidebar = self.app.wait_for('Sections')
+        names = [node.name for node in self.app.walk(sidebar) if node.getRoleName() == 'list item']
+        self.assertEqual(names, SECTIONS)
+
+    def test_2_every_section_opens(self):
+        for section in ('logs', 'marks', 'processes', 'cpu', 'memory-usage', 'files', 'metadata', 'time-profiler', 'overview'):
+            self.app.show(section)
+            self.app.wait(lambda: any(self.app.names()), section)
+
+    def test_3_missing_data_names_the_remedy(self):
+        self.app.show('dbus')
+        self.app.wait_for(lambda name: 'Record Session Bus' in name)
+
+    def test_4_functions_equal_the_report(self):
+        self.app.show('time-profiler/callgraph')
+        expected = {row['symbol']: (row['self'], row['total']) for row in self.report('functions')}
+        self.app.wait(lambda: self.rows('Functions') == expected, f'rows {expected}')
+
+    def test_5_selected_time_equals_the_report(self):
+        self.app.show('time-profiler/callgraph')
+        track = self.app.wait_for('Stack traces', 'list')
+        self.app.drag(track, 0.25, 0.625)
+        chip = self.chip_time()
+        begin, end = re.findall(r'([\d.]+) s', chip)
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--time', f'{begin}s..{end}s')}
+        # The chip has two decimals: at 100 samples a second that is one sample at each end.
+        self.app.wait(lambda: self.rows('Functions').keys() == expected.keys() and
+                      all(abs(total - expected[name]) <= 2 for name, (_, total) in self.rows('Functions').items()),
+                      f'rows {expected}')
+
+    def test_6_back_returns_to_all(self):
+        self.app.act('back')
+        expected = {row['symbol']: (row['self'], row['total']) for row in self.report('functions')}
+        self.app.wait(lambda: self.rows('Functions') == expected, 'all samples')
+
+    def test_7_search(self):
+        self.app.show('logs')
+        self.app.wait_for(lambda name: 'message 3' in name)
+        self.app.act('find')
+        table = self.app.container(self.app.find(lambda name: 'message 3' in name), 'AppTable')
+        self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('message 7')
+        self.app.wait(lambda: not self.app.find(lambda name: 'message 3' in name, top=table), 'fewer rows')
+        self.assertTrue(self.app.find(lambda name: 'message 7' in name, top=table))
+
+
+if __name__ == '__main__':
+    tap.main()
