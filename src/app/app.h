@@ -15,21 +15,18 @@
  * runs a query (session/query.h): rows of a view (session/row-query.h) or tracks
  * (charts/track-query.h). Results are frozen.
  *
- *   New section:  a Section in sections/NAME.c, its name in sections/sections.h, sections.c
- *     and meson.build.
- *   New view:     a SectionView in its section. Without `make` it is a table of the rows of
- *     its query; with it, a pane of
- *                 panes/, which is made of tables and charts.
- *   New columns:  in the view of src/views. Tables follow the kinds of columns
- *     (widgets/table-cells.c).
- *   New track:    a row in `sources` of views/tracks/tracks.c; name it in `tracks` of a
- *     section.
- *   New drawing of tracks: a TrackKind, and its function in charts/track-draw.c.
- *   New option:   a row in main/options.c. Options that select are rows of
- *     document/selection/selection.c.
- *   New action on rows of tables and flame graphs: a row in widgets/row-actions.c.
- *   New setting of recordings: a row in recording/settings.c, and its use in
- *     recording/recorder.c. */
+ * What to add for a new
+ *
+ *   section   a Section in sections/NAME.c, its name in sections.h, sections.c and meson.build
+ *   view      a SectionView in its section. Without `make` it is a table of the rows of its
+ *             query. With it, it is a pane of panes/, made of tables and charts
+ *   column    in the view of src/views; tables follow the kinds of columns
+ *   track     a row in `sources` of views/tracks/tracks.c, and its name in `tracks` of a section
+ *   way to draw tracks  a TrackKind, and its function in charts/track-draw.c
+ *   option    a row in main/options.c; options that select are in document/selection
+ *   key       a row in main/shortcuts.c
+ *   action on rows of tables and flame graphs  a row in widgets/row-actions.c
+ *   setting of recordings  a row in recording/settings.c; its use in recording/recorder.c */
 
 #pragma once
 

@@ -375,8 +375,8 @@ report (ReportOptions *options)
   request = make_request (options, document, &symbolize, &resolved);
   is_done =
       sysprof_weigh (&choice, sysprof_document_get_store (document),
-                            sysprof_document_get_symbols (document), &resolved.filter, &weights,
-                            &error) &&
+                     sysprof_document_get_symbols (document), &resolved.filter, &weights,
+                     &error) &&
       (!options->open_result || options->output || choose_output_to_open (options, &error)) &&
       write_report (options, &request, &error) &&
       (!options->open_result || show_in_browser (options->output, &error));

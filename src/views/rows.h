@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Rows: the result of a view, a table or tree of typed cells, and the functions that build, sort and read it. */
+/* Rows: the result of a view, a table or tree of typed cells, and the functions that build,
+ * sort and read it. */
 
 #pragma once
 
@@ -36,7 +37,8 @@ typedef struct
   /* Title above the column in text. */
   const char *title;
   ColumnKind kind;
-  /* Show the percentage of Rows.total after the value. Formats for programs do not; JSON has the total. */
+  /* Show the percentage of Rows.total after the value. Formats for programs do not; JSON has
+   * the total. */
   bool share;
   /* The value is a part of the weight, as values with a share are. */
   bool is_weight;
@@ -54,13 +56,16 @@ typedef struct
   bool hides_zero;
   /* The text is a function name, which is abbreviated where it would be truncated. */
   bool is_function;
-  /* The source location of the row's function is shown after this column, as it is after function names. */
+  /* The source location of the row's function is shown after this column, as it is after
+   * function names. */
   bool has_location;
-  /* The text is a command line: its first word may lose its folder where the text would be truncated. */
+  /* The text is a command line: its first word may lose its folder where the text would be
+   * truncated. */
   bool is_command;
   /* Narrow terminals show the column in a line below its row. */
   bool may_stand_below;
-  /* 0, or 1 … MOST_HEADING: text shows the value as a heading above the rows that share it; 2 is below 1. */
+  /* 0, or 1 … MOST_HEADING: text shows the value as a heading above the rows that share it; 2
+   * is below 1. */
   uint8_t heading;
   /* Title if the weight is a time; NULL = title. */
   const char *title_of_time;
@@ -126,7 +131,8 @@ typedef struct
   Cell *cells; /* [n_rows * n_columns] */
   uint32_t n_rows;
   uint32_t capacity;
-  /* [n_rows] 1 + index of the parent row, 0 = top level. Parents stand before their children. NULL = flat table. */
+  /* [n_rows] 1 + index of the parent row, 0 = top level. Parents stand before their children.
+   * NULL = flat table. */
   uint32_t *parent;
   const char *recorded_by; /* which option records such events; a sentence, or NULL */
   uint32_t n_hidden;       /* rows that --limit, --min or --depth removed */
@@ -146,7 +152,8 @@ typedef struct
 
 void sysprof_rows_init (Rows *self, const Column *columns, uint32_t n_columns, uint64_t total);
 void sysprof_rows_clear (Rows *self);
-/* Appends a row and returns its cells: zero, or empty texts. They are valid until the next row is added. */
+/* Appends a row and returns its cells: zero, or empty texts. They are valid until the next row
+ * is added. */
 Cell *sysprof_rows_add (Rows *self);
 /* Same for a tree; `parent` is 1 + the index of the parent row, 0 at the top level. */
 Cell *sysprof_rows_add_child (Rows *self, uint32_t parent);
@@ -168,20 +175,22 @@ sysprof_rows_cells (const Rows *self, uint32_t row)
   return self->cells + (size_t) row * self->n_columns;
 }
 
-/* [n_rows] the rows in the order of a column: numbers descending, texts and times ascending, equal rows in their old order.
- * NULL if canceled. *(full)* */
+/* [n_rows] the rows in the order of a column: numbers descending, texts and times ascending,
+ * equal rows in their old order. NULL if canceled. *(full)* */
 uint32_t *sysprof_rows_order (const Rows *self, uint32_t column);
 /* Whether sysprof_rows_order() puts the greatest value of such a column first. */
 bool sysprof_column_is_descending (const Column *column);
-/* Sorts by the column `sort`: numbers descending, texts ascending, equal rows in their old order. Children stay below their
- * parents. Fails if no column has that name, or when canceled. */
+/* Sorts by the column `sort`: numbers descending, texts ascending, equal rows in their old
+ * order. Children stay below their parents. Fails if no column has that name, or when canceled.
+ * */
 bool sysprof_rows_sort (Rows *self, const char *sort, GError **error);
-/* Removes rows whose texts do not contain all `terms`, except the ancestors of rows that do. Does nothing without terms. */
+/* Removes rows whose texts do not contain all `terms`, except the ancestors of rows that do.
+ * Does nothing without terms. */
 void sysprof_rows_search (Rows *self, const char *terms);
 /* Replaces the rows by those listed in order[n], parents first. Counts the others as hidden. */
 void sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n);
-/* Removes rows deeper than `depth`, rows below `min_percent` of the total, and all but `limit` rows: the first ones of a
- * table, the heaviest ones of a tree. 0 = no limit. */
+/* Removes rows deeper than `depth`, rows below `min_percent` of the total, and all but `limit`
+ * rows: the first ones of a table, the heaviest ones of a tree. 0 = no limit. */
 void sysprof_rows_cut (Rows *self, uint32_t limit, uint32_t depth, double min_percent);
 
 /* The rows as a linked tree. Node 0 is a root above all rows; row i is node i + 1. */
@@ -198,7 +207,8 @@ typedef struct
 void sysprof_row_tree_init (RowTree *self, const Rows *rows);
 void sysprof_row_tree_clear (RowTree *self);
 
-/* The node after `at` in a depth-first traversal, parents first. Start with 0; returns 0 at the end. */
+/* The node after `at` in a depth-first traversal, parents first. Start with 0; returns 0 at the
+ * end. */
 static inline uint32_t
 sysprof_row_tree_next (const RowTree *self, uint32_t at)
 {

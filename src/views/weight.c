@@ -134,11 +134,11 @@ weigh_waits (const WeightChoice *choice,
 
 bool
 sysprof_weigh (const WeightChoice *choice,
-                      const Store *store,
-                      const SymbolTable *symbols,
-                      SampleFilter *filter,
-                      ChosenWeights *weights,
-                      GError **error)
+               const Store *store,
+               const SymbolTable *symbols,
+               SampleFilter *filter,
+               ChosenWeights *weights,
+               GError **error)
 {
   if (choice->weight == WEIGHT_PERIOD)
     return weigh_periods (choice, store, filter, &weights->event, error);

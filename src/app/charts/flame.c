@@ -35,7 +35,8 @@ struct _AppFlame
   bool is_stale;
   FlamePicture picture;
   uint32_t hovered, cursor_at;
-  bool is_at_root;   /* scrolled to the root */
+  bool is_at_root; /* scrolled to the root */
+  guint scroll_idle;
   char *zoomed_name; /* function that stays zoomed when rows change */
   GtkWidget *area;
   GtkWidget *hover; /* layer */
@@ -348,17 +349,31 @@ find_zoomed (AppFlame *self)
   return found;
 }
 
-/* The root stays in sight when the height of the picture changes. */
+static gboolean
+scroll_to_root (gpointer data)
+{
+  AppFlame *self = data;
+  GtkAdjustment *adjustment = get_adjustment (self);
+
+  self->scroll_idle = 0;
+  gtk_adjustment_set_value (adjustment, gtk_adjustment_get_upper (adjustment));
+  return G_SOURCE_REMOVE;
+}
+
+/* The root stays in sight when the height of the picture changes: after the allocation, which
+ * must not scroll. */
 static void
 on_height_changed (GtkAdjustment *adjustment, GParamSpec *spec, AppFlame *self)
 {
-  if (self->is_at_root && !self->picture.is_icicle)
-    gtk_adjustment_set_value (adjustment, gtk_adjustment_get_upper (adjustment));
+  if (self->is_at_root && !self->picture.is_icicle && self->scroll_idle == 0)
+    self->scroll_idle = g_idle_add (scroll_to_root, self);
 }
 
 static void
 on_scrolled (GtkAdjustment *adjustment, AppFlame *self)
 {
+  if (self->scroll_idle != 0)
+    return;
   self->is_at_root =
       self->picture.is_icicle ||
       gtk_adjustment_get_value (adjustment) + gtk_adjustment_get_page_size (adjustment) >=
@@ -419,6 +434,7 @@ app_flame_dispose (GObject *object)
   GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self));
 
   g_clear_pointer (&self->query, app_query_free);
+  g_clear_handle_id (&self->scroll_idle, g_source_remove);
   if (self->session != NULL)
     g_signal_handlers_disconnect_by_data (self->session, self);
   g_clear_pointer (&child, gtk_widget_unparent);

@@ -14,6 +14,7 @@
 #define DARK_LEAST  0.045 /* under white text */
 #define DARK_MOST   0.11
 #define GREY        0x9a9996
+#define OTHER       0x8ea3c4 /* functions without a category */
 
 static const struct
 {
@@ -101,7 +102,7 @@ app_palette_get_frame (const char *category, const char *name, bool is_dark, Gdk
   double share = (g_str_hash (name) * 2654435761u) / 4294967296.0;
 
   if (!app_palette_find_category (category, false, color))
-    *color = from_rgb (GREY);
+    *color = from_rgb (strcmp (category, "uncategorized") == 0 ? OTHER : GREY);
   set_luminance (color, is_dark ? DARK_LEAST + (DARK_MOST - DARK_LEAST) * share
                                 : LIGHT_LEAST + (LIGHT_MOST - LIGHT_LEAST) * share);
 }

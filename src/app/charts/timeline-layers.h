@@ -20,5 +20,5 @@ GtkWidget *app_selection_layer_new (void);
 void app_selection_layer_set_time (AppSelectionLayer *self, int64_t begin, int64_t end);
 /* The shaded rest is outside of [begin, end). */
 void app_selection_layer_set_selection (AppSelectionLayer *self, int64_t begin, int64_t end);
-/* A hair line at `x` in the plot, with the description of what is there; negative: none. */
+/* A hair line at `x` in the plot, with a description of the event there; negative: none. */
 void app_selection_layer_set_pointer (AppSelectionLayer *self, double x, const char *text);

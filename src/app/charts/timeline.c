@@ -369,7 +369,7 @@ on_more (AppTimeline *self)
   show_rows (self);
 }
 
-/* The + button stands in the middle of the selection, the layer over the plot. */
+/* The + button is in the middle of the selection, the layer over the plot. */
 static gboolean
 place_overlay (GtkOverlay *overlay, GtkWidget *widget, GdkRectangle *area, AppTimeline *self)
 {

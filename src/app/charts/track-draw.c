@@ -61,7 +61,7 @@ color_of_series (const Drawing *self, uint32_t i, GdkRGBA *color)
   if (!app_palette_find_category (title, self->is_dark, color))
     app_palette_get_series (i, self->is_dark, color);
   if (self->track->n_series > 1 && g_str_equal (title, "uncategorized"))
-    *color = (GdkRGBA){ 0.55f, 0.6f, 0.68f, 1 };
+    *color = (GdkRGBA){ 0.557f, 0.639f, 0.769f, 1 };
 }
 
 /* Bins of equal heights side by side become one rectangle. */

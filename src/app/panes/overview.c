@@ -24,7 +24,7 @@ typedef struct
   RowResult *result; /* of the findings */
 } Overview;
 
-/* Where the application shows what a view of sysprof-report shows. */
+/* The view of the application for a view of sysprof-report. */
 static const struct
 {
   const char *view;

@@ -48,7 +48,7 @@ show_failure (AppGreeter *self, const char *message)
   g_clear_object (&self->recording);
 }
 
-/* What the recording says about itself, if it failed. *(full)* */
+/* The error and the diagnostics of a failed recording. *(full)* */
 static char *
 dup_diagnostics (SysprofRecording *recording, const char *message)
 {

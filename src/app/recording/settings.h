@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the greeter offers to record. One table describes each setting: its row in the greeter,
+/* The settings of the greeter. One table describes each setting: its row in the greeter,
  * its default, and the member of recording-template.json that remembers it. To add a setting,
  * add a row to the table in settings.c and use it in profiler.c. */
 
@@ -32,7 +32,7 @@ typedef struct
 
 extern const Setting app_settings[]; /* ended by a row without a key */
 
-/* The settings of the last recording; defaults for what is missing or broken. *(full)* */
+/* The settings of the last recording; defaults for members that are missing or broken. *(full)* */
 JsonObject *app_settings_load (void);
 void app_settings_save (JsonObject *settings);
 bool app_settings_get_switch (JsonObject *settings, const char *key);

@@ -7,8 +7,8 @@
 
 #include <glib/gi18n.h>
 
-static const char *const columns[] = { "category", "name", "graph", "last", "min",
-                                       "mean",     "max",  "unit",  "rate", NULL };
+static const char *const columns[] = { "name", "graph", "last", "min", "mean",
+                                       "max",  "unit",  "rate", NULL };
 
 static uint64_t
 count_of_track (const Store *store, const char *track)

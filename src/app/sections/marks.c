@@ -29,6 +29,8 @@ const Section app_marks_section = {
                                         "message", NULL } },
     { "summary", N_ ("Summary"), "view-list-symbolic",
       { .view = "marks", .ignores_shape = true,
-        .switches = (const char *const[]){ "by-name", NULL } } },
+        .switches = (const char *const[]){ "by-name", NULL } },
+      .columns = (const char *const[]){ "group", "name", "count", "min", "max", "mean",
+                                        "median", "total", "histogram", NULL } },
   },
 };

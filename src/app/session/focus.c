@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NSEC_PER_SEC  G_GINT64_CONSTANT (1000000000)
-#define LEAST_VISIBLE 1000 /* ns: narrower spans cannot be told apart in charts */
+#define LEAST_VISIBLE 1000 /* ns: charts cannot show narrower spans */
 
 static void *
 member (const Selection *selection, const SelectionOption *option)

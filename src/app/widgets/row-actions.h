@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What can be done with a row of any table: set the focus from its cells. To add an action, add
+/* Actions on rows of tables, which set the focus from the cells of a row. To add an action, add
  * a row to the table. */
 
 #pragma once

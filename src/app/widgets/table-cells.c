@@ -15,11 +15,14 @@ static const struct
   int width; /* px */
 } widths[] = {
   { COLUMN_COUNT, 90 },  { COLUMN_DURATION, 100 }, { COLUMN_TIME, 110 }, { COLUMN_BYTES, 110 },
-  { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 100 }, { COLUMN_GRAPH, 124 },
+  { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 84 },  { COLUMN_GRAPH, 124 },
 };
-#define SHARE_WIDTH 136
-#define TEXT_WIDTH  150
-#define DIGIT_WIDTH 9
+#define SHARE_WIDTH   136
+#define TEXT_WIDTH    150
+#define TEXT_MOST     260
+#define DIGIT_WIDTH   9
+#define LETTER_WIDTH  8
+#define MOST_MEASURED 200 /* rows */
 
 char *
 app_column_dup_title (const Column *column)
@@ -36,19 +39,30 @@ app_column_dup_title (const Column *column)
   return g_strjoinv (" ", words);
 }
 
-int
-app_column_get_width (const Column *column)
+static int
+measure_texts (const Rows *rows, uint32_t column)
 {
-  int least = (int) strlen (column->title) * DIGIT_WIDTH + 34;
+  size_t longest = 0;
+
+  for (uint32_t row = 0; row < MIN (rows->n_rows, MOST_MEASURED); row++)
+    longest = MAX (longest, strlen (sysprof_rows_cells (rows, row)[column].text));
+  return MIN ((int) longest * LETTER_WIDTH + 24, TEXT_MOST);
+}
+
+int
+app_column_get_width (const Rows *rows, uint32_t i)
+{
+  const Column *column = &rows->columns[i];
+  int least = (int) strlen (column->title) * DIGIT_WIDTH + 26;
 
   if (column->is_long)
     return 0;
   if (column->share)
     return SHARE_WIDTH;
-  for (size_t i = 0; i < G_N_ELEMENTS (widths); i++)
-    if (widths[i].kind == column->kind)
-      return MAX (widths[i].width, least);
-  return MAX (TEXT_WIDTH, least);
+  for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
+    if (widths[at].kind == column->kind)
+      return MAX (widths[at].width, least);
+  return MAX (column->kind == COLUMN_TEXT ? measure_texts (rows, i) : TEXT_WIDTH, least);
 }
 
 bool

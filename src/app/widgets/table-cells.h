@@ -9,9 +9,10 @@
 
 /* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
 char *app_column_dup_title (const Column *column);
-/* Width in px; 0 = the column takes the rest. */
-int app_column_get_width (const Column *column);
-/* Whether tables show the column: a binary stands beside its function. */
+/* Width in px, for texts that of the longest of the first rows; 0 = the column takes the rest.
+ * */
+int app_column_get_width (const Rows *rows, uint32_t column);
+/* Whether tables show the column: a function has its binary in its own cell. */
 bool app_column_is_shown (const Rows *rows, uint32_t column);
 void app_cell_bind (AppCell *cell, AppRow *row, uint32_t column, bool is_first);
 /* Text of a cell with its share. *(full)* */

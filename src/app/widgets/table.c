@@ -115,7 +115,7 @@ on_sort_changed (GtkSorter *sorter, GtkSorterChange change, AppTable *self)
 }
 
 static void
-add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first)
+add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool expands)
 {
   const Column *column = &rows->columns[i];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
@@ -123,7 +123,7 @@ add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first)
   g_autofree char *title = app_column_dup_title (column);
   g_autoptr (GtkColumnViewColumn) view_column = NULL;
   g_autoptr (GtkSorter) sorter = NULL;
-  int width = app_column_get_width (column);
+  int width = expands ? 0 : app_column_get_width (rows, i);
 
   *data = (TableColumn){ self, i, is_first };
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
@@ -205,11 +205,30 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
     }
 }
 
+/* Without a long text, the first text takes the rest of the width. */
+static guint
+find_expanding (const Rows *rows, const GArray *chosen)
+{
+  guint first = chosen->len;
+
+  for (guint i = chosen->len; i-- > 0;)
+    {
+      const Column *column = &rows->columns[g_array_index (chosen, uint32_t, i)];
+
+      if (column->is_long)
+        return i;
+      if (column->kind == COLUMN_TEXT)
+        first = i;
+    }
+  return first;
+}
+
 static void
 update_columns (AppTable *self, const Rows *rows)
 {
   g_autoptr (GArray) chosen = choose_columns (self, rows);
   GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
+  guint expanding;
 
   if (has_columns (self, rows, chosen))
     return;
@@ -219,8 +238,9 @@ update_columns (AppTable *self, const Rows *rows)
 
       gtk_column_view_remove_column (GTK_COLUMN_VIEW (self->view), column);
     }
+  expanding = find_expanding (rows, chosen);
   for (guint i = 0; i < chosen->len; i++)
-    add_column (self, rows, g_array_index (chosen, uint32_t, i), i == 0);
+    add_column (self, rows, g_array_index (chosen, uint32_t, i), i == 0, i == expanding);
   align_titles (self, rows, chosen);
 }
 
@@ -294,7 +314,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
   gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
   gtk_label_set_text (GTK_LABEL (self->note),
                       result->rows.note != NULL ? result->rows.note : "");
-  gtk_widget_set_visible (self->note, result->rows.note != NULL);
+  gtk_widget_set_visible (self->note, result->rows.note != NULL && result->rows.n_rows > 0);
   g_signal_emit (self, signals[LOADED], 0);
 }
 

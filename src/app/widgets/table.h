@@ -18,7 +18,7 @@ G_DECLARE_FINAL_TYPE (AppTable, app_table, APP, TABLE, GtkWidget)
 
 /* `title` is the accessible name. */
 GtkWidget *app_table_new (AppSession *session, const RowQuery *query, const char *title);
-/* Takes other rows. NULL: shows no rows, with `placeholder` in their place. */
+/* Takes other rows. NULL: shows no rows, but `placeholder`. */
 void app_table_set_query (AppTable *self, const RowQuery *query, const char *placeholder);
 /* Shows only these columns, in this order; NULL-terminated, static. */
 void app_table_set_columns (AppTable *self, const char *const *columns);

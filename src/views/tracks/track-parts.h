@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the sources of tracks share. */
+/* Types and functions for the sources of tracks. */
 
 #pragma once
 
