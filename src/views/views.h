@@ -159,4 +159,5 @@ void sysprof_request_end (const ViewRequest *request);
 #include "views/headings.h"
 #include "views/sections.h"
 #include "views/source-locations.h"
+#include "views/stack-path.h"
 #include "views/weight.h"

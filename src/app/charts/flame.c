@@ -97,6 +97,8 @@ zoom_to (AppFlame *self, uint32_t node)
   self->zoomed_name =
       node != 0 ? g_strdup (sysprof_flame_text (flame, node, flame->symbol)) : NULL;
   self->hovered = 0;
+  if (node != 0)
+    app_session_choose (self->session, self->picture.result, node - 1);
   redraw (self);
 }
 

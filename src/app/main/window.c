@@ -40,6 +40,8 @@ struct _AppWindow
   GtkWidget *timeline;
   GtkWidget *pages; /* GtkStack of sections */
   GtkWidget *details;
+  bool hides_details; /* the user closed them */
+  bool keeps_wish;    /* the window itself opens or closes them */
 };
 
 G_DEFINE_FINAL_TYPE (AppWindow, app_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -63,8 +65,10 @@ show_details (AppWindow *self, const Section *section)
   if (section->make_details != NULL)
     gtk_box_append (GTK_BOX (self->details), section->make_details (self->session));
   g_simple_action_set_enabled (G_SIMPLE_ACTION (action), section->make_details != NULL);
-  if (section->make_details == NULL)
-    adw_flap_set_reveal_flap (ADW_FLAP (self->right), FALSE);
+  self->keeps_wish = true;
+  adw_flap_set_reveal_flap (ADW_FLAP (self->right),
+                            section->make_details != NULL && !self->hides_details);
+  self->keeps_wish = false;
 }
 
 static void
@@ -151,6 +155,8 @@ on_reveal_right (AppWindow *self)
   bool is_shown = adw_flap_get_reveal_flap (ADW_FLAP (self->right));
 
   g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_boolean (is_shown));
+  if (!self->keeps_wish)
+    self->hides_details = !is_shown;
 }
 
 static void

@@ -10,6 +10,8 @@
 
 #include <glib/gi18n.h>
 
+#define LEFT_SHARE 0.5
+
 typedef struct
 {
   AppSession *session;
@@ -53,8 +55,28 @@ on_selected (AppTable *table, guint row, CallGraph *self)
 {
   const char *function = app_row_get_function (app_table_get_result (table), row);
 
+  app_session_choose (self->session, app_table_get_result (table), row);
   if (function != NULL)
     choose (self, function);
+}
+
+static void
+on_descendant (AppTable *table, guint row, CallGraph *self)
+{
+  app_session_choose (self->session, app_table_get_result (table), row);
+}
+
+/* The tree gets more than half of the width. Later the handle stays where the user moves it. */
+static void
+place_handle (GtkPaned *paned, GParamSpec *spec, gpointer data)
+{
+  int width;
+
+  g_object_get (paned, "max-position", &width, NULL);
+  if (width <= 1)
+    return;
+  gtk_paned_set_position (paned, (int) (width * LEFT_SHARE));
+  g_signal_handlers_disconnect_by_func (paned, place_handle, data);
 }
 
 GtkWidget *
@@ -78,13 +100,14 @@ app_call_graph_new (AppSession *session, const SectionView *view)
   app_table_set_query (APP_TABLE (self->callers), NULL, _ ("Choose a Function"));
   g_signal_connect (self->functions, "selected", G_CALLBACK (on_selected), self);
   g_signal_connect (self->callers, "selected", G_CALLBACK (on_selected), self);
+  g_signal_connect (self->descendants, "selected", G_CALLBACK (on_descendant), self);
   gtk_paned_set_start_child (GTK_PANED (left), self->functions);
   gtk_paned_set_end_child (GTK_PANED (left), self->callers);
   gtk_paned_set_resize_start_child (GTK_PANED (left), TRUE);
   gtk_paned_set_position (GTK_PANED (left), 260);
   gtk_paned_set_start_child (GTK_PANED (all), left);
   gtk_paned_set_end_child (GTK_PANED (all), self->descendants);
-  gtk_paned_set_position (GTK_PANED (all), 500);
+  g_signal_connect (all, "notify::max-position", G_CALLBACK (place_handle), NULL);
   gtk_paned_set_shrink_start_child (GTK_PANED (all), FALSE);
   gtk_paned_set_shrink_end_child (GTK_PANED (all), FALSE);
   g_object_set_data_full (G_OBJECT (all), "call-graph", self, call_graph_free);

@@ -11,5 +11,7 @@ GtkWidget *app_call_graph_new (AppSession *session, const SectionView *view);
 GtkWidget *app_flame_view_new (AppSession *session, const SectionView *view);
 /* Source lines or instructions of the root function, with a list of functions beside it. */
 GtkWidget *app_code_pane_new (AppSession *session, const SectionView *view);
+/* The samples of the chosen row, the stack of one of them, and their categories. */
+GtkWidget *app_stack_details_new (AppSession *session);
 /* Facts, findings with links, the busiest processes and functions. */
 GtkWidget *app_overview_new (AppSession *session, const SectionView *view);

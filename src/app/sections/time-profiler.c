@@ -23,6 +23,7 @@ const Section app_time_profiler_section = {
   .has_badge = true,
   .missing = N_ ("Record with “Sample Native Stacks” to see where time is spent."),
   .tracks = (const char *const[]){ "categories", "samples", "threads", NULL },
+  .make_details = app_stack_details_new,
   .views = {
     { "callgraph", N_ ("Callgraph"), "view-list-symbolic", { .view = "functions" },
       .make = app_call_graph_new },

@@ -7,6 +7,8 @@
 #include "render/render.h"
 #include "views/tracks/tracks.h"
 
+#include <string.h>
+
 RowResult *
 app_row_result_ref (RowResult *self)
 {
@@ -22,6 +24,7 @@ app_row_result_unref (RowResult *self)
   sysprof_rows_clear (&self->rows);
   sysprof_chosen_weights_clear (&self->weights);
   sysprof_resolved_selection_clear (&self->resolved);
+  g_free (self->is_on_path);
   g_free (self->times[0]);
   app_focus_unref (self->focus);
   g_object_unref (self->session);
@@ -34,6 +37,9 @@ app_row_query_new (const RowQuery *query)
   RowQuery *copy = g_memdup2 (query, sizeof *query);
 
   copy->root = g_strdup (query->root);
+  copy->path.process = g_strdup (query->path.process);
+  copy->path.functions = (const char *const *) g_strdupv ((char **) query->path.functions);
+  copy->path.binaries = (const char *const *) g_strdupv ((char **) query->path.binaries);
   return copy;
 }
 
@@ -43,6 +49,7 @@ row_query_free (gpointer data)
   RowQuery *self = data;
 
   g_free ((char *) self->root);
+  app_stack_path_clear (&self->path);
   g_free (self);
 }
 
@@ -81,6 +88,7 @@ prepare (RowResult *self, const RowQuery *query)
 
   self->query = *query;
   self->query.root = NULL;
+  self->query.path = (StackPath){ 0 };
   self->view = find_view (query->view);
   self->selection = self->focus->selection;
   if (root != NULL)
@@ -93,7 +101,7 @@ prepare (RowResult *self, const RowQuery *query)
 }
 
 static bool
-fill (RowResult *self, GCancellable *cancellable, GError **error)
+fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, GError **error)
 {
   const Store *store = app_session_get_store (self->session);
   const SymbolTable *symbols = app_session_get_symbols (self->session);
@@ -118,6 +126,11 @@ fill (RowResult *self, GCancellable *cancellable, GError **error)
     .left_heavy = self->focus->selection.left_heavy,
     .cancellable = cancellable,
   };
+  if (stack_path != NULL)
+    {
+      self->is_on_path = sysprof_stack_path_find (stack_path, &self->request);
+      self->resolved.filter.event_is_in = self->is_on_path;
+    }
   return sysprof_view_fill (self->view, &self->request, &self->rows, error);
 }
 
@@ -135,7 +148,7 @@ run (AppSession *session,
   self->session = g_object_ref (session);
   self->focus = app_focus_ref (focus);
   prepare (self, query);
-  if (!fill (self, cancellable, error))
+  if (!fill (self, query->has_path ? &query->path : NULL, cancellable, error))
     return NULL;
   if (query->track != NULL)
     keep_track (&self->rows, query->track);
@@ -172,4 +185,63 @@ app_row_result_get_number (const RowResult *self,
     return otherwise;
   number = sysprof_rows_cells (&self->rows, row)[column].number;
   return number == NO_NUMBER ? otherwise : number;
+}
+
+static const char *
+find_text (const RowResult *self, uint32_t row, const char *name)
+{
+  int column = sysprof_rows_column (&self->rows, name);
+
+  return column >= 0 ? sysprof_rows_cells (&self->rows, row)[column].text : "";
+}
+
+/* The number in "NAME (TID)"; -1 if there is none. */
+static int32_t
+find_tid (const char *label)
+{
+  const char *number = strrchr (label, '(');
+
+  return number != NULL ? (int32_t) g_ascii_strtoll (number + 1, NULL, 10) : -1;
+}
+
+bool
+app_row_result_get_path (const RowResult *self, uint32_t row, StackPath *path)
+{
+  const uint32_t *parent = self->rows.parent;
+  g_autoptr (GPtrArray) functions = g_ptr_array_new ();
+  g_autoptr (GPtrArray) binaries = g_ptr_array_new ();
+
+  *path = (StackPath){ .tid = -1 };
+  if (sysprof_rows_column (&self->rows, "symbol") < 0)
+    return false;
+  path->is_anchored = parent != NULL && self->selection.focus == NULL;
+  for (uint32_t at = row + 1; at != 0; at = parent != NULL ? parent[at - 1] : 0)
+    {
+      const char *name = find_text (self, at - 1, "symbol");
+      const char *kind = find_text (self, at - 1, "kind");
+
+      if (g_str_equal (kind, "process"))
+        path->process = g_strdup (name);
+      else if (g_str_equal (kind, "thread"))
+        path->tid = find_tid (name);
+      else if (!g_str_equal (kind, "root"))
+        {
+          g_ptr_array_insert (functions, 0, g_strdup (name));
+          g_ptr_array_insert (binaries, 0, g_strdup (find_text (self, at - 1, "binary")));
+        }
+    }
+  g_ptr_array_add (functions, NULL);
+  g_ptr_array_add (binaries, NULL);
+  path->binaries = (const char *const *) g_ptr_array_steal (binaries, NULL);
+  path->functions = (const char *const *) g_ptr_array_steal (functions, NULL);
+  return true;
+}
+
+void
+app_stack_path_clear (StackPath *path)
+{
+  g_strfreev ((char **) path->functions);
+  g_strfreev ((char **) path->binaries);
+  g_free ((char *) path->process);
+  *path = (StackPath){ 0 };
 }

@@ -17,6 +17,9 @@ typedef struct
   Weight weight;      /* instead of that of the focus, unless WEIGHT_DEFAULT */
   bool ignores_time;  /* the rows of the whole recording */
   bool ignores_shape; /* rows of processes and the like take filters, not the shape of trees */
+  /* Only samples of this path of a call tree, unless it is empty. Copied as well. */
+  StackPath path;
+  bool has_path;
   uint32_t limit;
 } RowQuery;
 
@@ -32,6 +35,7 @@ typedef struct
   char *times[2];
   ResolvedSelection resolved;
   ChosenWeights weights;
+  uint8_t *is_on_path; /* events of query.path; NULL = all */
   ViewRequest request; /* for renderers */
   Rows rows;
 } RowResult;
@@ -42,6 +46,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (RowResult, app_row_result_unref)
 
 extern const QueryKind app_row_query_kind; /* input: RowQuery *, result: RowResult * */
 RowQuery *app_row_query_new (const RowQuery *query);
+
+/* The path of a row of a call tree, or the function of a row of another view. FALSE if the row is
+ * neither. Clear with app_stack_path_clear(). */
+bool app_row_result_get_path (const RowResult *self, uint32_t row, StackPath *path);
+void app_stack_path_clear (StackPath *path);
 
 /* Text of a cell by the name of its column; NULL if the view has no such column. *(full)* */
 char *app_row_result_dup_cell (const RowResult *self, uint32_t row, const char *column);

@@ -22,6 +22,7 @@ enum
 {
   FOCUS_CHANGED,
   OPEN,
+  CHOSEN,
   N_SIGNALS,
 };
 static guint signals[N_SIGNALS];
@@ -47,6 +48,8 @@ app_session_class_init (AppSessionClass *class)
                                          0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[OPEN] = g_signal_new ("open", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                 NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_STRING);
+  signals[CHOSEN] = g_signal_new ("chosen", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 2, G_TYPE_POINTER, G_TYPE_UINT);
 }
 
 static void
@@ -232,4 +235,10 @@ void
 app_session_open (AppSession *self, const char *section, const char *view)
 {
   g_signal_emit (self, signals[OPEN], 0, section, view);
+}
+
+void
+app_session_choose (AppSession *self, gpointer result, uint32_t row)
+{
+  g_signal_emit (self, signals[CHOSEN], 0, result, row);
 }

@@ -42,4 +42,7 @@ void app_session_zoom_to (AppSession *self, int64_t begin, int64_t end);
 void app_session_select (AppSession *self, int64_t begin, int64_t end);
 void app_session_add_filter (AppSession *self, const char *option, const char *value);
 void app_session_set_root (AppSession *self, const char *function);
+/* Announces the row that the user looks at, for the panel of details; the signal "chosen"
+ * (result, row) has a RowResult. */
+void app_session_choose (AppSession *self, gpointer result, uint32_t row);
 void app_session_open (AppSession *self, const char *section, const char *view);

@@ -8,12 +8,13 @@
 
 #include <math.h>
 
-#define INDENT       14 /* px per level */
-#define SWATCH       8  /* px */
-#define GRAPH_WIDTH  96
-#define BAR_ALPHA    0.28
-#define GRAPH_ALPHA  0.65
-#define MOST_LETTERS 400 /* of a cell: longer texts are cut before they are shaped */
+#define INDENT           14 /* px per level */
+#define SWATCH           8  /* px */
+#define GRAPH_WIDTH      96
+#define BAR_ALPHA        0.28
+#define GRAPH_ALPHA      0.65
+#define ADDITION_LETTERS 12  /* beside a name that needs the width */
+#define MOST_LETTERS     400 /* of a cell: longer texts are cut before they are shaped */
 
 struct _AppCell
 {
@@ -152,6 +153,7 @@ add_addition (AppCell *self)
 
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), ADDITION_LETTERS);
   gtk_widget_add_css_class (label, "dim-label");
   gtk_widget_set_margin_start (label, 6);
   gtk_widget_insert_after (label, GTK_WIDGET (self), self->label);

@@ -347,3 +347,62 @@ app_rows_model_get_parent_position (AppRowsModel *self, guint position)
       return position;
   return GTK_INVALID_LIST_POSITION;
 }
+
+/* Whether two rows have the same texts, times and numbers that are no quantities: what names a
+ * row. */
+static bool
+is_same_row (const Rows *a, uint32_t row_a, const Rows *b, uint32_t row_b)
+{
+  const Cell *cells_a = sysprof_rows_cells (a, row_a), *cells_b = sysprof_rows_cells (b, row_b);
+
+  for (uint32_t i = 0; i < a->n_columns; i++)
+    {
+      ColumnKind kind = a->columns[i].kind;
+
+      if (kind == COLUMN_TEXT && strcmp (cells_a[i].text, cells_b[i].text) != 0)
+        return false;
+      if ((kind == COLUMN_NUMBER || kind == COLUMN_TIME) &&
+          cells_a[i].number != cells_b[i].number)
+        return false;
+    }
+  return true;
+}
+
+static uint32_t
+find_child (AppRowsModel *self, uint32_t parent, const Rows *rows, uint32_t row)
+{
+  uint32_t child = self->tree.first_child[parent];
+
+  while (child != 0 && !is_same_row (&self->result->rows, child - 1, rows, row))
+    child = self->tree.next_sibling[child];
+  return child;
+}
+
+guint
+app_rows_model_restore (AppRowsModel *self, AppRowsModel *earlier, guint position)
+{
+  const Rows *rows = &earlier->result->rows;
+  g_autofree uint32_t *found = NULL; /* [earlier tree] the same node here; 0 = none */
+  uint32_t wanted = 0;
+
+  if (rows->n_columns != self->result->rows.n_columns)
+    return GTK_INVALID_LIST_POSITION;
+  found = g_new0 (uint32_t, earlier->tree.n);
+  if (position < earlier->shown->len)
+    wanted = g_array_index (earlier->shown, uint32_t, position);
+  for (uint32_t at = sysprof_row_tree_next (&earlier->tree, 0); at != 0;
+       at = sysprof_row_tree_next (&earlier->tree, at))
+    {
+      uint32_t parent = earlier->tree.parent[at];
+
+      if ((!earlier->is_expanded[at] && at != wanted) || (parent != 0 && found[parent] == 0))
+        continue;
+      found[at] = find_child (self, found[parent], rows, at - 1);
+      self->is_expanded[found[at]] = earlier->is_expanded[at];
+    }
+  show_all (self);
+  for (guint i = 0; wanted != 0 && found[wanted] != 0 && i < self->shown->len; i++)
+    if (g_array_index (self->shown, uint32_t, i) == found[wanted])
+      return i;
+  return GTK_INVALID_LIST_POSITION;
+}

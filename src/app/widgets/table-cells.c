@@ -17,7 +17,8 @@ static const struct
   { COLUMN_COUNT, 90 },  { COLUMN_DURATION, 100 }, { COLUMN_TIME, 110 }, { COLUMN_BYTES, 110 },
   { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 84 },  { COLUMN_GRAPH, 124 },
 };
-#define SHARE_WIDTH   136
+#define SHARE_WIDTH   122
+#define PERCENT_WIDTH 76
 #define TEXT_WIDTH    150
 #define TEXT_MOST     260
 #define DIGIT_WIDTH   9
@@ -49,6 +50,14 @@ measure_texts (const Rows *rows, uint32_t column)
   return MIN ((int) longest * LETTER_WIDTH + 24, TEXT_MOST);
 }
 
+/* The self weight of functions is shown as its share alone, for there are two shares. */
+static bool
+is_percent (const Rows *rows, uint32_t column)
+{
+  return strcmp (rows->columns[column].name, "self") == 0 &&
+         sysprof_rows_column (rows, "symbol") >= 0 && sysprof_rows_column (rows, "total") >= 0;
+}
+
 int
 app_column_get_width (const Rows *rows, uint32_t i)
 {
@@ -58,7 +67,7 @@ app_column_get_width (const Rows *rows, uint32_t i)
   if (column->is_long)
     return 0;
   if (column->share)
-    return SHARE_WIDTH;
+    return is_percent (rows, i) ? PERCENT_WIDTH : SHARE_WIDTH;
   for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
     if (widths[at].kind == column->kind)
       return MAX (widths[at].width, least);
@@ -151,6 +160,11 @@ app_cell_bind (AppCell *cell, AppRow *item, uint32_t column, bool is_first)
   Cell value = sysprof_rows_cells (rows, row)[column];
   g_autofree char *text = app_row_dup_text (result, row, column);
 
+  if (is_percent (rows, column) && kind->share && rows->total > 0 && value.count > 0)
+    {
+      g_free (text);
+      text = g_strdup_printf ("%.1f %%", sysprof_percent (value.count, rows->total));
+    }
   if (is_first && rows->parent != NULL)
     app_cell_set_level (cell, app_row_get_depth (item), app_row_is_expandable (item),
                         app_row_is_expanded (item));

@@ -281,40 +281,52 @@ expand_first (AppTable *self)
     app_rows_model_set_expanded (self->model, i, true);
 }
 
+/* Shows a model in the order of the header, with what was expanded and selected before. */
+static void
+show_model (AppTable *self, AppRowsModel *earlier)
+{
+  guint selected = gtk_single_selection_get_selected (self->selection);
+  guint restored = GTK_INVALID_LIST_POSITION;
+
+  on_sort_changed (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), 0, self);
+  if (gtk_editable_get_text (GTK_EDITABLE (self->search_entry))[0] != '\0')
+    apply_filter (self);
+  else
+    expand_first (self);
+  if (earlier != NULL)
+    restored = app_rows_model_restore (self->model, earlier, selected);
+  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
+  if (restored != GTK_INVALID_LIST_POSITION)
+    gtk_single_selection_set_selected (self->selection, restored);
+}
+
 static void
 on_result (GtkWidget *widget, gpointer data, const GError *error)
 {
   AppTable *self = APP_TABLE (widget);
   g_autoptr (RowResult) result = data;
-  g_autofree char *empty = NULL;
+  g_autoptr (AppRowsModel) earlier = g_steal_pointer (&self->model);
+  const char *note;
 
   if (error != NULL)
     {
-      g_clear_object (&self->model);
       gtk_single_selection_set_model (self->selection, NULL);
       show_status (self, _ ("Cannot Show These Rows"), error->message);
       return;
     }
-  g_set_object (&self->model, NULL);
-  gtk_single_selection_set_model (self->selection, NULL);
+  note = result->rows.note;
   self->model = app_rows_model_new (result);
   update_columns (self, &result->rows);
+  show_model (self, earlier);
+  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "rows");
   if (result->rows.n_rows == 0)
     {
-      empty = sysprof_dup_emptiness (&result->request, &result->rows);
-      show_status (self, _ ("No Rows"), empty);
+      g_autofree char *empty = sysprof_dup_emptiness (&result->request, &result->rows);
+
+      show_status (self, _ ("Nothing to Show"), note != NULL ? note : empty);
     }
-  else
-    gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "rows");
-  if (gtk_editable_get_text (GTK_EDITABLE (self->search_entry))[0] != '\0')
-    apply_filter (self);
-  else
-    expand_first (self);
-  on_sort_changed (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), 0, self);
-  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
-  gtk_label_set_text (GTK_LABEL (self->note),
-                      result->rows.note != NULL ? result->rows.note : "");
-  gtk_widget_set_visible (self->note, result->rows.note != NULL && result->rows.n_rows > 0);
+  gtk_label_set_text (GTK_LABEL (self->note), note != NULL ? note : "");
+  gtk_widget_set_visible (self->note, note != NULL && result->rows.n_rows > 0);
   g_signal_emit (self, signals[LOADED], 0);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PERCENT      100.0
+#define ROUNDING     0.01
 #define MOST_SERIES  8
 #define MOST_TRACKS  64            /* of threads */
 #define SHOWN_SERIES "(0123456789" /* names of counters of single parts contain these */
@@ -45,8 +46,9 @@ measure (const TrackFill *fill, Track *track)
           track->min = fmin (track->min, series->min);
         }
     }
-  if (strcmp (track->unit, "%") == 0)
-    track->max = fmax (track->max, PERCENT);
+  /* Sums of shares may exceed 100 % by rounding. */
+  if (strcmp (track->unit, "%") == 0 && !(track->max > PERCENT + ROUNDING))
+    track->max = PERCENT;
   if (track->max <= track->min)
     track->max = track->min + 1;
 }

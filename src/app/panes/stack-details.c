@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The panel beside call graphs: the single samples of the chosen row, the stack of the sample that
+ * is selected there, innermost first, and the share of each category. */
+
+#include "app/panes/panes.h"
+#include "app/widgets/table.h"
+#include "text/text.h"
+
+#include <glib/gi18n.h>
+
+#define MOST_ENTRIES 300 /* of a stack */
+#define STACK_HEIGHT 200 /* px */
+
+typedef struct
+{
+  AppSession *session;
+  GtkWidget *title;
+  GtkWidget *samples;
+  GtkWidget *stack; /* GtkListBox */
+  GtkWidget *categories;
+} Details;
+
+static void
+details_free (gpointer data)
+{
+  Details *self = data;
+
+  g_signal_handlers_disconnect_by_data (self->session, self);
+  g_free (self);
+}
+
+static GtkWidget *
+make_entry (const StackEntry *entry)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+  g_autofree char *name = sysprof_dup_one_line (entry->symbol);
+  g_autofree char *base = g_path_get_basename (entry->binary);
+  g_autofree char *binary = sysprof_dup_one_line (entry->binary[0] != '\0' ? base : "");
+  GtkWidget *label = gtk_label_new (name);
+  GtkWidget *addition = gtk_label_new (binary);
+
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_widget_set_hexpand (label, TRUE);
+  gtk_widget_set_tooltip_text (box, name);
+  gtk_widget_add_css_class (addition, "dim-label");
+  gtk_label_set_ellipsize (GTK_LABEL (addition), PANGO_ELLIPSIZE_END);
+  gtk_box_append (GTK_BOX (box), label);
+  gtk_box_append (GTK_BOX (box), addition);
+  return box;
+}
+
+static void
+show_stack (AppTable *table, guint row, Details *self)
+{
+  const Rows *rows = &app_table_get_result (table)->rows;
+  int column = sysprof_rows_column (rows, "stack");
+  const StackText *stack = sysprof_rows_cells (rows, row)[column].stack;
+  GtkWidget *child;
+
+  while ((child = gtk_widget_get_first_child (self->stack)) != NULL)
+    gtk_list_box_remove (GTK_LIST_BOX (self->stack), child);
+  for (uint32_t i = 0; i < MIN (stack->n, MOST_ENTRIES); i++)
+    gtk_list_box_append (GTK_LIST_BOX (self->stack), make_entry (&stack->entries[i]));
+}
+
+/* The first sample is as good as any. */
+static void
+on_samples (AppTable *table, Details *self)
+{
+  uint32_t row;
+
+  if (!app_table_get_selected (table, &row) && app_table_get_result (table) != NULL &&
+      app_table_get_result (table)->rows.n_rows > 0)
+    app_table_select (table, 0);
+}
+
+static void
+show_path (Details *self, const StackPath *path)
+{
+  RowQuery samples = { .view = "samples", .has_path = path != NULL };
+  RowQuery categories = { .view = "categories", .has_path = path != NULL };
+
+  if (path != NULL)
+    samples.path = categories.path = *path;
+  app_table_set_query (APP_TABLE (self->samples), &samples, NULL);
+  app_table_set_query (APP_TABLE (self->categories), &categories, NULL);
+}
+
+static void
+on_chosen (AppSession *session, RowResult *result, guint row, Details *self)
+{
+  g_autofree char *name = app_row_result_dup_cell (result, row, "symbol");
+  StackPath path;
+
+  if (!app_row_result_get_path (result, row, &path))
+    return;
+  gtk_label_set_text (GTK_LABEL (self->title), name);
+  show_path (self, &path);
+  app_stack_path_clear (&path);
+}
+
+static GtkWidget *
+make_heading (const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_widget_add_css_class (label, "heading");
+  gtk_widget_add_css_class (label, "details-heading");
+  return label;
+}
+
+GtkWidget *
+app_stack_details_new (AppSession *session)
+{
+  static const char *const sample_columns[] = { "time", "pid", "cpu", NULL };
+  static const char *const category_columns[] = { "category", "self", NULL };
+  Details *self = g_new0 (Details, 1);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *scroller = gtk_scrolled_window_new ();
+
+  self->session = session;
+  self->title = make_heading (_ ("All Processes"));
+  self->samples = app_table_new (session, NULL, _ ("Samples of the Chosen Row"));
+  self->categories = app_table_new (session, NULL, _ ("Categories"));
+  self->stack = gtk_list_box_new ();
+  app_table_set_columns (APP_TABLE (self->samples), sample_columns);
+  app_table_set_columns (APP_TABLE (self->categories), category_columns);
+  gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->stack), GTK_SELECTION_NONE);
+  gtk_widget_add_css_class (self->stack, "stack-list");
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->stack), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Stack Trace"), -1);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->stack);
+  gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (scroller), STACK_HEIGHT);
+  gtk_widget_set_vexpand (scroller, TRUE);
+  gtk_widget_set_size_request (self->samples, -1, 140);
+  gtk_widget_set_size_request (self->categories, -1, 150);
+  gtk_box_append (GTK_BOX (box), self->title);
+  gtk_box_append (GTK_BOX (box), self->samples);
+  gtk_box_append (GTK_BOX (box), make_heading (_ ("Stack Trace")));
+  gtk_box_append (GTK_BOX (box), scroller);
+  gtk_box_append (GTK_BOX (box), make_heading (_ ("Categories")));
+  gtk_box_append (GTK_BOX (box), self->categories);
+  g_object_set_data_full (G_OBJECT (box), "details", self, details_free);
+  g_signal_connect (self->samples, "selected", G_CALLBACK (show_stack), self);
+  g_signal_connect (self->samples, "loaded", G_CALLBACK (on_samples), self);
+  g_signal_connect (session, "chosen", G_CALLBACK (on_chosen), self);
+  show_path (self, NULL);
+  return box;
+}
