@@ -19,10 +19,13 @@ struct _AppRowsModel
 {
   GObject parent_instance;
   RowResult *result;
-  RowTree tree;
+  bool is_tree;
+  RowTree tree;         /* empty unless is_tree */
+  uint32_t *order;      /* [rows] unless is_tree; NULL = the order of the view */
+  bool is_reversed;     /* `order` is */
   GArray *shown;        /* of nodes */
-  uint8_t *is_expanded; /* [tree.n] */
-  uint8_t *is_kept;     /* [tree.n] by the filter; NULL = all */
+  uint8_t *is_expanded; /* [rows + 1] if is_tree */
+  uint8_t *is_kept;     /* [rows + 1] by the filter; NULL = all */
 };
 
 G_DEFINE_FINAL_TYPE (AppRow, app_row, G_TYPE_OBJECT)
@@ -99,8 +102,7 @@ app_row_get_row (AppRow *self)
 uint32_t
 app_row_get_depth (AppRow *self)
 {
-  return self->model->result->rows.parent != NULL ? self->model->tree.depth[self->row + 1] - 1
-                                                  : 0;
+  return self->model->is_tree ? self->model->tree.depth[self->row + 1] - 1 : 0;
 }
 
 static bool
@@ -114,7 +116,7 @@ app_row_is_expandable (AppRow *self)
 {
   const AppRowsModel *model = self->model;
 
-  if (model->result->rows.parent == NULL)
+  if (!model->is_tree)
     return false;
   for (uint32_t child = model->tree.first_child[self->row + 1]; child != 0;
        child = model->tree.next_sibling[child])
@@ -126,7 +128,7 @@ app_row_is_expandable (AppRow *self)
 bool
 app_row_is_expanded (AppRow *self)
 {
-  return self->model->is_expanded[self->row + 1];
+  return self->model->is_tree && self->model->is_expanded[self->row + 1];
 }
 
 static void
@@ -139,6 +141,7 @@ app_rows_model_finalize (GObject *object)
   g_array_unref (self->shown);
   g_free (self->is_expanded);
   g_free (self->is_kept);
+  g_free (self->order);
   G_OBJECT_CLASS (app_rows_model_parent_class)->finalize (object);
 }
 
@@ -154,7 +157,27 @@ app_rows_model_init (AppRowsModel *self)
   self->shown = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
-/* Appends the visible nodes below `top` in their order. */
+/* Appends the rows of a flat table in their order. */
+static void
+collect_rows (const AppRowsModel *self, GArray *nodes)
+{
+  uint32_t n = self->result->rows.n_rows, used = 0;
+  uint32_t *nodes_of;
+
+  g_array_set_size (nodes, n);
+  nodes_of = (uint32_t *) nodes->data;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t at = self->is_reversed ? n - 1 - i : i;
+      uint32_t node = (self->order != NULL ? self->order[at] : at) + 1;
+
+      if (is_kept (self, node))
+        nodes_of[used++] = node;
+    }
+  g_array_set_size (nodes, used);
+}
+
+/* Appends the visible nodes of a tree below `top` in their order. */
 static void
 collect (const AppRowsModel *self, uint32_t top, GArray *nodes)
 {
@@ -182,7 +205,10 @@ show_all (AppRowsModel *self)
   guint before = self->shown->len;
 
   g_array_set_size (self->shown, 0);
-  collect (self, 0, self->shown);
+  if (self->is_tree)
+    collect (self, 0, self->shown);
+  else
+    collect_rows (self, self->shown);
   g_list_model_items_changed (G_LIST_MODEL (self), 0, before, self->shown->len);
 }
 
@@ -215,9 +241,13 @@ app_rows_model_new (RowResult *result)
   AppRowsModel *self = g_object_new (APP_TYPE_ROWS_MODEL, NULL);
 
   self->result = app_row_result_ref (result);
-  sysprof_row_tree_init (&self->tree, &result->rows);
-  self->is_expanded = g_new0 (uint8_t, self->tree.n);
-  collect (self, 0, self->shown);
+  self->is_tree = result->rows.parent != NULL;
+  if (self->is_tree)
+    {
+      sysprof_row_tree_init (&self->tree, &result->rows);
+      self->is_expanded = g_new0 (uint8_t, self->tree.n);
+    }
+  show_all (self);
   return self;
 }
 
@@ -228,18 +258,13 @@ app_rows_model_get_result (AppRowsModel *self)
 }
 
 void
-app_rows_model_sort (AppRowsModel *self, int column, bool is_descending)
+app_rows_model_set_order (AppRowsModel *self, uint32_t *order, bool is_reversed)
 {
-  const Rows *rows = &self->result->rows;
-  g_autofree uint32_t *order = NULL;
-  bool is_reversed = false;
-
-  if (column >= 0)
-    {
-      order = sysprof_rows_order (rows, (uint32_t) column);
-      is_reversed = sysprof_column_is_descending (&rows->columns[column]) != is_descending;
-    }
-  link_children (self, order, is_reversed);
+  g_free (self->order);
+  self->order = order;
+  self->is_reversed = is_reversed;
+  if (self->is_tree)
+    link_children (self, order, is_reversed);
   show_all (self);
 }
 
@@ -273,14 +298,14 @@ app_rows_model_filter (AppRowsModel *self, const char *text)
   if (text != NULL && text[0] != '\0')
     {
       folded = g_utf8_casefold (text, -1);
-      self->is_kept = g_new0 (uint8_t, self->tree.n);
+      self->is_kept = g_new0 (uint8_t, (size_t) rows->n_rows + 1);
       for (uint32_t row = 0; row < rows->n_rows; row++)
         if (row_contains (rows, row, folded))
           {
             n++;
             self->is_kept[row + 1] = 1;
-            for (uint32_t at = self->tree.parent[row + 1]; at != 0 && !self->is_expanded[at];
-                 at = self->tree.parent[at])
+            for (uint32_t at = self->is_tree ? self->tree.parent[row + 1] : 0;
+                 at != 0 && !self->is_kept[at]; at = self->tree.parent[at])
               self->is_kept[at] = self->is_expanded[at] = 1;
           }
     }
@@ -294,7 +319,7 @@ app_rows_model_set_expanded (AppRowsModel *self, guint position, bool is_expande
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   uint32_t node;
 
-  if (position >= self->shown->len)
+  if (position >= self->shown->len || !self->is_tree)
     return;
   node = g_array_index (self->shown, uint32_t, position);
   if (self->is_expanded[node] == is_expanded)
@@ -378,6 +403,22 @@ find_child (AppRowsModel *self, uint32_t parent, const Rows *rows, uint32_t row)
   return child;
 }
 
+static guint
+find_row (AppRowsModel *self, AppRowsModel *earlier, guint position)
+{
+  const Rows *rows = &self->result->rows;
+  uint32_t row;
+
+  if (position >= earlier->shown->len)
+    return GTK_INVALID_LIST_POSITION;
+  row = g_array_index (earlier->shown, uint32_t, position) - 1;
+  for (guint i = 0; i < self->shown->len; i++)
+    if (is_same_row (rows, g_array_index (self->shown, uint32_t, i) - 1, &earlier->result->rows,
+                     row))
+      return i;
+  return GTK_INVALID_LIST_POSITION;
+}
+
 guint
 app_rows_model_restore (AppRowsModel *self, AppRowsModel *earlier, guint position)
 {
@@ -387,6 +428,8 @@ app_rows_model_restore (AppRowsModel *self, AppRowsModel *earlier, guint positio
 
   if (rows->n_columns != self->result->rows.n_columns)
     return GTK_INVALID_LIST_POSITION;
+  if (!self->is_tree || !earlier->is_tree)
+    return find_row (self, earlier, position);
   found = g_new0 (uint32_t, earlier->tree.n);
   if (position < earlier->shown->len)
     wanted = g_array_index (earlier->shown, uint32_t, position);

@@ -22,8 +22,9 @@ G_DECLARE_FINAL_TYPE (AppRowsModel, app_rows_model, APP, ROWS_MODEL, GObject)
 
 AppRowsModel *app_rows_model_new (RowResult *result);
 RowResult *app_rows_model_get_result (AppRowsModel *self); /* *(none)* */
-/* `column` -1: the order of the view. */
-void app_rows_model_sort (AppRowsModel *self, int column, bool is_descending);
+/* Takes `order`, [rows] numbers of rows as from sysprof_rows_order(); NULL = the order of the view.
+ * Children stay below their parents. */
+void app_rows_model_set_order (AppRowsModel *self, uint32_t *order, bool is_reversed);
 /* Keeps rows with a text that contains `text`, case ignored, and their ancestors; NULL or ""
  * keeps all. Returns the number of rows that contain it. */
 uint32_t app_rows_model_filter (AppRowsModel *self, const char *text);

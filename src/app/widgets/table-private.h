@@ -13,6 +13,7 @@ struct _AppTable
   GtkWidget parent_instance;
   AppSession *session;
   AppQuery *query;
+  AppQuery *sort_query;
   RowQuery *rows_query; /* NULL = no rows */
   char *title;
   const char *const *columns;

@@ -20,6 +20,8 @@ enum
 };
 static guint signals[N_SIGNALS];
 
+#define MOST_SORTED_AT_ONCE 20000 /* rows */
+
 G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
 
 /* --- columns --- */
@@ -101,17 +103,104 @@ compare_nothing (gconstpointer a, gconstpointer b, gpointer data)
   return -1;
 }
 
+/* --- order --- */
+
+typedef struct
+{
+  RowResult *result;
+  uint32_t column;
+} SortQuery;
+
+static void
+sort_query_free (gpointer data)
+{
+  SortQuery *self = data;
+
+  app_row_result_unref (self->result);
+  g_free (self);
+}
+
+static gpointer
+run_sort (AppSession *session,
+          const Focus *focus,
+          gconstpointer input,
+          GCancellable *cancellable,
+          GError **error)
+{
+  const SortQuery *query = input;
+  uint32_t *order;
+
+  g_cancellable_push_current (cancellable);
+  order = sysprof_rows_order (&query->result->rows, query->column);
+  g_cancellable_pop_current (cancellable);
+  if (order == NULL)
+    (void) g_cancellable_set_error_if_cancelled (cancellable, error);
+  return order;
+}
+
+static const QueryKind sort_kind = { run_sort, sort_query_free, g_free };
+
+/* The column and the direction of the header; the column is -1 for the order of the view. */
+static bool
+is_descending (AppTable *self)
+{
+  GtkSorter *sorter = gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view));
+  g_autoptr (AppRow) nothing = g_object_new (APP_TYPE_ROW, NULL);
+
+  self->sort_column = -1;
+  return gtk_sorter_compare (sorter, nothing, nothing) == GTK_ORDERING_LARGER;
+}
+
+static void
+set_order (AppTable *self, uint32_t *order)
+{
+  const Rows *rows = &app_rows_model_get_result (self->model)->rows;
+  bool is_down = is_descending (self);
+  bool is_reversed = order != NULL && sysprof_column_is_descending (
+                                          &rows->columns[self->sort_column]) != is_down;
+
+  app_rows_model_set_order (self->model, order, is_reversed);
+}
+
+static void
+on_sorted (GtkWidget *widget, gpointer order, const GError *error)
+{
+  AppTable *self = APP_TABLE (widget);
+
+  (void) is_descending (self);
+  if (error == NULL && self->model != NULL && self->sort_column >= 0)
+    set_order (self, order);
+  else
+    g_free (order);
+}
+
+/* Small tables are sorted at once, others on another thread. */
+static void
+sort (AppTable *self)
+{
+  RowResult *result = app_table_get_result (self);
+  SortQuery *query;
+
+  if (result == NULL)
+    return;
+  app_query_cancel (self->sort_query);
+  (void) is_descending (self);
+  if (self->sort_column < 0)
+    set_order (self, NULL);
+  else if (result->rows.n_rows <= MOST_SORTED_AT_ONCE)
+    set_order (self, sysprof_rows_order (&result->rows, (uint32_t) self->sort_column));
+  else
+    {
+      query = g_new0 (SortQuery, 1);
+      *query = (SortQuery){ app_row_result_ref (result), (uint32_t) self->sort_column };
+      app_query_run (self->sort_query, &sort_kind, self->session, query);
+    }
+}
+
 static void
 on_sort_changed (GtkSorter *sorter, GtkSorterChange change, AppTable *self)
 {
-  g_autoptr (AppRow) nothing = g_object_new (APP_TYPE_ROW, NULL);
-  GtkOrdering order;
-
-  if (self->model == NULL)
-    return;
-  self->sort_column = -1;
-  order = gtk_sorter_compare (sorter, nothing, nothing);
-  app_rows_model_sort (self->model, self->sort_column, order == GTK_ORDERING_LARGER);
+  sort (self);
 }
 
 static void
@@ -288,7 +377,9 @@ show_model (AppTable *self, AppRowsModel *earlier)
   guint selected = gtk_single_selection_get_selected (self->selection);
   guint restored = GTK_INVALID_LIST_POSITION;
 
-  on_sort_changed (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), 0, self);
+  (void) is_descending (self);
+  if (self->sort_column >= 0)
+    sort (self);
   if (gtk_editable_get_text (GTK_EDITABLE (self->search_entry))[0] != '\0')
     apply_filter (self);
   else
@@ -381,6 +472,7 @@ app_table_dispose (GObject *object)
   AppTable *self = APP_TABLE (object);
 
   g_clear_pointer (&self->query, app_query_free);
+  g_clear_pointer (&self->sort_query, app_query_free);
   if (self->rows_query != NULL)
     app_row_query_kind.free_input (self->rows_query);
   self->rows_query = NULL;
@@ -443,6 +535,7 @@ app_table_init (AppTable *self)
   GtkWidget *scroller = gtk_scrolled_window_new ();
 
   self->query = app_query_new (GTK_WIDGET (self), on_result);
+  self->sort_query = app_query_new (GTK_WIDGET (self), on_sorted);
   self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
