@@ -7,6 +7,7 @@
 #include "app/main/shortcuts.h"
 #include "app/main/window.h"
 #include "app/recording/greeter.h"
+#include "app/recording/unsaved.h"
 
 #include <glib/gi18n.h>
 #include <sysprof.h>
@@ -24,7 +25,7 @@ app_application_activate (GApplication *application)
   GtkWindow *window = gtk_application_get_active_window (GTK_APPLICATION (application));
 
   if (window == NULL)
-    window = GTK_WINDOW (app_greeter_new (GTK_APPLICATION (application)));
+    window = GTK_WINDOW (app_greeter_new (GTK_APPLICATION (application), NULL));
   gtk_window_present (window);
 }
 
@@ -48,8 +49,9 @@ open_file (GtkApplication *application, GFile *file)
   if (window == NULL)
     {
       window = app_window_new (application);
-      app_window_open (window, file, NULL);
-      gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
+      app_window_open (window, file);
+      if (!app_unsaved_contains (file))
+        gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
     }
   gtk_window_present (GTK_WINDOW (window));
 }
@@ -98,7 +100,11 @@ open (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 new_recording (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_window_present (GTK_WINDOW (app_greeter_new (data)));
+  GList *at = gtk_application_get_windows (data);
+
+  while (at != NULL && !APP_IS_GREETER (at->data))
+    at = at->next;
+  gtk_window_present (at != NULL ? at->data : GTK_WINDOW (app_greeter_new (data, NULL)));
 }
 
 static void
@@ -119,14 +125,45 @@ about (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 quit (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  GList *windows = gtk_application_get_windows (data);
+  GList *windows = g_list_copy_deep (gtk_application_get_windows (data),
+                                     (GCopyFunc) (void (*) (void)) g_object_ref, NULL);
 
   /* Each window may ask, and a recording stops first. */
-  for (GList *at = windows, *next; at != NULL; at = next)
-    {
-      next = at->next;
-      gtk_window_close (at->data);
-    }
+  for (GList *at = windows; at != NULL; at = at->next)
+    gtk_window_close (at->data);
+  g_list_free_full (windows, g_object_unref);
+}
+
+static void
+open_uri (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  g_autoptr (GFile) file = g_file_new_for_uri (g_variant_get_string (parameter, NULL));
+  GtkWindow *window = gtk_application_get_active_window (data);
+
+  open_file (data, file);
+  if (APP_IS_GREETER (window))
+    gtk_window_destroy (window);
+}
+
+/* --- files that are dropped on a window --- */
+
+static gboolean
+on_drop (GtkDropTarget *target, const GValue *value, double x, double y, gpointer data)
+{
+  const GSList *files = gdk_file_list_get_files (g_value_get_boxed (value));
+
+  for (const GSList *at = files; at != NULL; at = at->next)
+    open_file (data, at->data);
+  return TRUE;
+}
+
+static void
+accept_files (GtkApplication *application, GtkWindow *window)
+{
+  GtkDropTarget *target = gtk_drop_target_new (GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+
+  g_signal_connect_object (target, "drop", G_CALLBACK (on_drop), application, 0);
+  gtk_widget_add_controller (GTK_WIDGET (window), GTK_EVENT_CONTROLLER (target));
 }
 
 static void
@@ -134,7 +171,7 @@ app_application_startup (GApplication *application)
 {
   static const GActionEntry entries[] = {
     { "open", open }, { "new-recording", new_recording }, { "help", help }, { "about", about },
-    { "quit", quit },
+    { "quit", quit }, { "open-uri", open_uri, "s" },
   };
   g_autoptr (GtkCssProvider) css = gtk_css_provider_new ();
 
@@ -147,6 +184,7 @@ app_application_startup (GApplication *application)
                                               GTK_STYLE_PROVIDER (css),
                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
   gtk_window_set_default_icon_name (APP_ID);
+  g_signal_connect (application, "window-added", G_CALLBACK (accept_files), NULL);
 }
 
 static void

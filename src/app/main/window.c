@@ -7,14 +7,20 @@
 #include "app/charts/timeline.h"
 #include "app/main/document-load.h"
 #include "app/main/options.h"
+#include "app/main/save.h"
 #include "app/main/shortcuts.h"
+#include "app/main/state.h"
 #include "app/main/window-parts.h"
+#include "app/recording/greeter.h"
+#include "app/recording/unsaved.h"
 #include "app/sections/page.h"
 #include "app/widgets/chips.h"
+#include "app/widgets/info-bar.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WIDTH  1200 /* px */
 #define HEIGHT 750
@@ -24,11 +30,13 @@ struct _AppWindow
   AdwApplicationWindow parent_instance;
   AppSession *session; /* NULL while a capture loads */
   GFile *file;
-  char *name;
+  int lock;             /* of an unsaved recording; -1 = none */
+  JsonObject *settings; /* with which it was recorded; NULL = unknown */
   GCancellable *cancellable;
   const Section *section;
   GtkWidget *title;
   GtkWidget *options_button;
+  GtkWidget *info_bar;
   GtkWidget *toasts;
   GtkWidget *stack; /* loading, failed, content */
   GtkWidget *progress;
@@ -217,21 +225,73 @@ on_loaded (GObject *object, GAsyncResult *result, gpointer data)
   gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "failed");
 }
 
-void
-app_window_open (AppWindow *self, GFile *file, const char *name)
+static void
+set_file (AppWindow *self, GFile *file)
 {
+  bool is_unsaved = app_unsaved_contains (file);
+  g_autofree char *name =
+      is_unsaved ? g_strdup (_ ("Unsaved Recording")) : g_file_get_basename (file);
+  g_autofree char *title = g_utf8_make_valid (name, -1);
+
+  if (self->lock >= 0)
+    close (self->lock);
+  self->lock = app_unsaved_lock (file);
   g_set_object (&self->file, file);
-  self->name = name != NULL ? g_strdup (name) : g_file_get_basename (file);
-  adw_window_title_set_title (ADW_WINDOW_TITLE (self->title), self->name);
-  gtk_window_set_title (GTK_WINDOW (self), self->name);
+  adw_window_title_set_title (ADW_WINDOW_TITLE (self->title), title);
+  gtk_window_set_title (GTK_WINDOW (self), title);
+}
+
+void
+app_window_open (AppWindow *self, GFile *file)
+{
+  set_file (self, file);
   app_document_load_async (file, self->cancellable, on_progress, self, on_loaded,
                            g_object_ref (self));
+}
+
+void
+app_window_set_settings (AppWindow *self, JsonObject *settings)
+{
+  self->settings = json_object_ref (settings);
+}
+
+void
+app_window_set_saved (AppWindow *self, GFile *file)
+{
+  g_autoptr (GFile) old = g_object_ref (self->file);
+  g_autofree char *uri = g_file_get_uri (file);
+
+  if (app_unsaved_contains (old))
+    {
+      app_unsaved_delete (old);
+      set_file (self, file);
+    }
+  gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
+  app_window_show_toast (self, _ ("Recording saved"));
+}
+
+AppSession *
+app_window_get_session (AppWindow *self)
+{
+  return self->session;
 }
 
 GFile *
 app_window_get_file (AppWindow *self)
 {
   return self->file;
+}
+
+void
+app_window_show_note (AppWindow *self, const char *text)
+{
+  app_info_bar_show (self->info_bar, GTK_MESSAGE_WARNING, text);
+}
+
+void
+app_window_show_toast (AppWindow *self, const char *text)
+{
+  adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (self->toasts), adw_toast_new (text));
 }
 
 /* --- actions --- */
@@ -267,50 +327,36 @@ choose_section (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
-show_toast (AppWindow *self, const char *text)
-{
-  adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (self->toasts), adw_toast_new (text));
-}
-
-static void
-on_save_response (GtkNativeDialog *dialog, int response, AppWindow *self)
-{
-  g_autoptr (GError) error = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    {
-      g_autoptr (GFile) file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
-
-      show_toast (
-          self, g_file_copy (self->file, file, G_FILE_COPY_OVERWRITE, NULL, NULL, NULL, &error)
-                    ? _ ("Recording saved")
-                    : error->message);
-    }
-  g_object_unref (dialog);
-}
-
-static void
 save_as (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  AppWindow *self = data;
-  GtkFileChooserNative *dialog;
-
-  if (self->session == NULL)
-    return;
-  dialog = gtk_file_chooser_native_new (_ ("Save Recording"), GTK_WINDOW (self),
-                                        GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
-  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), "capture.syscap");
-  g_signal_connect_object (dialog, "response", G_CALLBACK (on_save_response), self, 0);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));
+  app_save_as (data);
 }
 
 static void
 record_again (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_widget_activate_action (GTK_WIDGET (data), "app.new-recording", NULL);
+  AppWindow *self = data;
+  GtkWidget *greeter =
+      app_greeter_new (gtk_window_get_application (GTK_WINDOW (self)), self->settings);
+
+  gtk_window_present (GTK_WINDOW (greeter));
 }
 
 /* --- life --- */
+
+static gboolean
+app_window_close_request (GtkWindow *window)
+{
+  int width, height;
+
+  gtk_window_get_default_size (window, &width, &height);
+  app_state_set ("window", "width", width);
+  app_state_set ("window", "height", height);
+  app_state_set ("window", "maximized", gtk_window_is_maximized (window));
+  app_state_save ();
+  return app_save_ask (APP_WINDOW (window)) ||
+         GTK_WINDOW_CLASS (app_window_parent_class)->close_request (window);
+}
 
 static void
 app_window_dispose (GObject *object)
@@ -332,7 +378,9 @@ app_window_finalize (GObject *object)
   AppWindow *self = APP_WINDOW (object);
 
   g_object_unref (self->cancellable);
-  g_free (self->name);
+  g_clear_pointer (&self->settings, json_object_unref);
+  if (self->lock >= 0)
+    close (self->lock);
   G_OBJECT_CLASS (app_window_parent_class)->finalize (object);
 }
 
@@ -341,6 +389,7 @@ app_window_class_init (AppWindowClass *class)
 {
   G_OBJECT_CLASS (class)->dispose = app_window_dispose;
   G_OBJECT_CLASS (class)->finalize = app_window_finalize;
+  GTK_WINDOW_CLASS (class)->close_request = app_window_close_request;
 }
 
 static GtkWidget *
@@ -373,10 +422,16 @@ app_window_init (AppWindow *self)
   g_autoptr (GtkShortcutsWindow) shortcuts = app_shortcuts_window_new ();
 
   self->cancellable = g_cancellable_new ();
+  self->lock = -1;
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
-  gtk_window_set_default_size (GTK_WINDOW (self), WIDTH, HEIGHT);
+  gtk_window_set_default_size (GTK_WINDOW (self), app_state_get ("window", "width", WIDTH),
+                               app_state_get ("window", "height", HEIGHT));
+  if (app_state_get ("window", "maximized", FALSE))
+    gtk_window_maximize (GTK_WINDOW (self));
   gtk_application_window_set_help_overlay (GTK_APPLICATION_WINDOW (self), shortcuts);
   gtk_box_append (GTK_BOX (box), app_header_new (&self->title, &self->options_button));
+  self->info_bar = app_info_bar_new ();
+  gtk_box_append (GTK_BOX (box), self->info_bar);
   self->failed = adw_status_page_new ();
   adw_status_page_set_icon_name (ADW_STATUS_PAGE (self->failed), "dialog-error-symbolic");
   adw_status_page_set_title (ADW_STATUS_PAGE (self->failed), _ ("Invalid Document"));

@@ -5,6 +5,7 @@
 #include "app/recording/greeter-rows.h"
 
 #include <glib/gi18n.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const Setting *
@@ -94,9 +95,12 @@ static void
 on_chosen (AdwComboRow *row, GParamSpec *spec, gpointer data)
 {
   const Setting *setting = setting_of (row);
+  const char *value = setting->choices[2 * adw_combo_row_get_selected (row)];
 
-  json_object_set_string_member (settings_of (row), setting->key,
-                                 setting->choices[2 * adw_combo_row_get_selected (row)]);
+  if (setting->kind == SETTING_NUMBER)
+    json_object_set_int_member (settings_of (row), setting->key, atoi (value));
+  else
+    json_object_set_string_member (settings_of (row), setting->key, value);
 }
 
 static GtkWidget *
@@ -104,8 +108,11 @@ make_choice_row (const Setting *setting, JsonObject *settings)
 {
   GtkWidget *row = adw_combo_row_new ();
   g_autoptr (GtkStringList) titles = gtk_string_list_new (NULL);
-  const char *present = app_settings_get_text (settings, setting->key);
-  guint selected = strcmp (setting->key, "stack-size") == 0 ? 1 : 0;
+  g_autofree char *present =
+      setting->kind == SETTING_NUMBER
+          ? g_strdup_printf ("%d", app_settings_get_number (settings, setting->key))
+          : g_strdup (app_settings_get_text (settings, setting->key));
+  guint selected = setting->chosen;
 
   for (guint i = 0; setting->choices[2 * i] != NULL; i++)
     {
@@ -240,9 +247,8 @@ GtkWidget *
 app_setting_row_new (const Setting *setting, JsonObject *settings)
 {
   static GtkWidget *(*const make[]) (const Setting *, JsonObject *) = {
-    [SETTING_SWITCH] = make_switch_row,
-    [SETTING_TEXT] = make_text_row,
-    [SETTING_CHOICE] = make_choice_row,
+    [SETTING_SWITCH] = make_switch_row, [SETTING_TEXT] = make_text_row,
+    [SETTING_CHOICE] = make_choice_row, [SETTING_NUMBER] = make_choice_row,
     [SETTING_LIST] = make_list_row,
   };
   GtkWidget *row = make[setting->kind](setting, settings);

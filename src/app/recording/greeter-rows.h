@@ -10,7 +10,7 @@
 
 /* A row for the setting. The settings must live as long as the row. */
 GtkWidget *app_setting_row_new (const Setting *setting, JsonObject *settings);
-/* The list of running processes to choose from. */
-GtkWidget *app_process_picker_new (void);
-/* The chosen processes; none = the whole system. *(full)* */
-GArray *app_process_picker_get_pids (GtkWidget *picker);
+/* The list of running processes to choose from. Those of the settings are chosen at first. */
+GtkWidget *app_process_picker_new (JsonObject *settings);
+/* Adds the chosen processes to `pids`; none = the whole system. FALSE: neither was chosen. */
+bool app_process_picker_get_pids (GtkWidget *picker, GArray *pids);

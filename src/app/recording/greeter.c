@@ -7,9 +7,13 @@
 
 #include "app/recording/greeter.h"
 
+#include "app/main/recent.h"
+#include "app/main/shortcuts.h"
 #include "app/recording/greeter-rows.h"
 #include "app/recording/pad.h"
 #include "app/recording/recorder.h"
+#include "app/recording/unsaved.h"
+#include "app/widgets/info-bar.h"
 #include "record/record.h"
 
 #include <glib/gi18n.h>
@@ -25,12 +29,11 @@ struct _AppGreeter
   JsonObject *settings;
   GtkWidget *content;
   GtkWidget *info_bar;
-  GtkWidget *info_label;
   GtkWidget *picker;
   GtkWidget *record_button;
   SysprofRecording *recording; /* that is starting */
   GFile *file;
-  bool is_named;
+  bool has_command;
   guint timer;
 };
 
@@ -41,8 +44,7 @@ G_DEFINE_FINAL_TYPE (AppGreeter, app_greeter, ADW_TYPE_APPLICATION_WINDOW)
 static void
 show_failure (AppGreeter *self, const char *message)
 {
-  gtk_label_set_text (GTK_LABEL (self->info_label), message);
-  gtk_info_bar_set_revealed (GTK_INFO_BAR (self->info_bar), TRUE);
+  app_info_bar_show (self->info_bar, GTK_MESSAGE_ERROR, message);
   gtk_widget_set_sensitive (self->content, TRUE);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_object (&self->recording);
@@ -87,15 +89,25 @@ look_whether_it_runs (gpointer data)
   GtkWidget *pad;
 
   sysprof_recording_get_status (self->recording, &status);
-  if (status.duration == 0)
+  if (status.duration == 0 ||
+      (self->has_command && sysprof_recording_get_subprocess (self->recording) == NULL))
     return G_SOURCE_CONTINUE;
   self->timer = 0;
   pad = app_pad_new (gtk_window_get_application (GTK_WINDOW (self)), self->recording,
-                     self->file, self->is_named);
+                     self->file, self->settings);
   g_clear_object (&self->recording);
   gtk_window_present (GTK_WINDOW (pad));
   gtk_window_destroy (GTK_WINDOW (self));
   return G_SOURCE_REMOVE;
+}
+
+/* Ends a recording that nobody will see. */
+static void
+abandon (AppGreeter *self)
+{
+  sysprof_recording_skip_augment (self->recording);
+  sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
+  g_clear_object (&self->recording);
 }
 
 static void
@@ -110,18 +122,30 @@ on_started (GObject *object, GAsyncResult *result, gpointer data)
       show_failure (self, error->message);
       return;
     }
+  if (gtk_window_get_application (GTK_WINDOW (self)) == NULL) /* closed meanwhile */
+    {
+      abandon (self);
+      return;
+    }
   sysprof_recording_wait_async (self->recording, NULL, on_ended, g_object_ref (self));
   self->timer = g_timeout_add (START_MSEC, look_whether_it_runs, self);
 }
 
 static void
-start (AppGreeter *self, GFile *file, bool is_named)
+start (AppGreeter *self, GFile *file)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GArray) pids = app_process_picker_get_pids (self->picker);
-  g_autoptr (SysprofProfiler) profiler =
-      app_profiler_new (self->settings, (const int *) pids->data, pids->len, &error);
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (int));
+  g_autoptr (SysprofProfiler) profiler = NULL;
 
+  if (!app_process_picker_get_pids (self->picker, pids))
+    {
+      show_failure (self, _ ("No process is chosen. Choose at least one, or switch on “Profile "
+                             "my Entire System”."));
+      return;
+    }
+  app_settings_set_pids (self->settings, pids);
+  profiler = app_profiler_new (self->settings, &error);
   app_settings_save (self->settings);
   if (profiler == NULL)
     {
@@ -129,8 +153,8 @@ start (AppGreeter *self, GFile *file, bool is_named)
       return;
     }
   g_set_object (&self->file, file);
-  self->is_named = is_named;
-  gtk_info_bar_set_revealed (GTK_INFO_BAR (self->info_bar), FALSE);
+  self->has_command = sysprof_profiler_get_spawnable (profiler) != NULL;
+  app_info_bar_show (self->info_bar, GTK_MESSAGE_ERROR, NULL);
   gtk_widget_set_sensitive (self->content, FALSE);
   sysprof_profiler_record_to_path_async (profiler, g_file_peek_path (file), NULL, on_started,
                                          g_object_ref (self));
@@ -139,10 +163,10 @@ start (AppGreeter *self, GFile *file, bool is_named)
 static void
 record_to_memory (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  g_autofree char *path = app_profiler_dup_unsaved_path ();
+  g_autofree char *path = app_unsaved_dup_path ();
   g_autoptr (GFile) file = g_file_new_for_path (path);
 
-  start (data, file, false);
+  start (data, file);
 }
 
 static void
@@ -155,7 +179,7 @@ on_file_chosen (GtkNativeDialog *dialog, int response, AppGreeter *self)
   if (file != NULL && g_file_peek_path (file) == NULL)
     show_failure (self, _ ("Recordings can only be written to files of this machine."));
   else if (file != NULL)
-    start (self, file, true);
+    start (self, file);
   g_object_unref (dialog);
 }
 
@@ -185,7 +209,7 @@ static const char *const page_icons[] = {
 static void
 add_pages (AppGreeter *self, AdwViewStack *stack)
 {
-  GtkWidget *page = NULL, *group = NULL;
+  GtkWidget *page = NULL, *group = NULL, *row, *last = NULL;
   size_t n_pages = 0;
 
   for (const Setting *setting = app_settings; setting->key != NULL; setting++)
@@ -193,6 +217,9 @@ add_pages (AppGreeter *self, AdwViewStack *stack)
       if (setting->page != NULL)
         {
           page = adw_preferences_page_new ();
+          if (n_pages == 0)
+            adw_preferences_page_add (ADW_PREFERENCES_PAGE (page),
+                                      ADW_PREFERENCES_GROUP (app_unsaved_group_new ()));
           adw_view_stack_page_set_icon_name (
               adw_view_stack_add_titled (stack, page, setting->page, _ (setting->page)),
               page_icons[n_pages++]);
@@ -203,12 +230,16 @@ add_pages (AppGreeter *self, AdwViewStack *stack)
           adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (group), _ (setting->group));
           adw_preferences_page_add (ADW_PREFERENCES_PAGE (page), ADW_PREFERENCES_GROUP (group));
         }
-      adw_preferences_group_add (ADW_PREFERENCES_GROUP (group),
-                                 app_setting_row_new (setting, self->settings));
+      row = app_setting_row_new (setting, self->settings);
+      adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row);
+      if (setting->is_unfolded)
+        g_object_bind_property (adw_action_row_get_activatable_widget (ADW_ACTION_ROW (last)),
+                                "active", row, "visible", G_BINDING_SYNC_CREATE);
+      last = row;
       /* The picker belongs to the first page. */
       if (n_pages == 1 && setting[1].page != NULL)
         {
-          self->picker = app_process_picker_new ();
+          self->picker = app_process_picker_new (self->settings);
           adw_preferences_page_add (ADW_PREFERENCES_PAGE (page),
                                     ADW_PREFERENCES_GROUP (self->picker));
         }
@@ -216,69 +247,95 @@ add_pages (AppGreeter *self, AdwViewStack *stack)
 }
 
 static GtkWidget *
+make_button (const char *title, const char *action)
+{
+  GtkWidget *button = gtk_button_new_with_mnemonic (title);
+  GtkWidget *label = gtk_button_get_child (GTK_BUTTON (button));
+
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), action);
+  gtk_widget_set_hexpand (button, TRUE);
+  return button;
+}
+
+/* Recordings that were opened before, newest first. */
+static GtkWidget *
+make_recent_button (void)
+{
+  g_autoptr (GMenu) menu = app_recent_menu_new ();
+  GtkWidget *button = gtk_menu_button_new ();
+
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), G_MENU_MODEL (menu));
+  gtk_menu_button_set_direction (GTK_MENU_BUTTON (button), GTK_ARROW_UP);
+  gtk_widget_set_tooltip_text (button, _ ("Recent Recordings"));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Recent Recordings"), -1);
+  gtk_widget_set_sensitive (button, g_menu_model_get_n_items (G_MENU_MODEL (menu)) > 0);
+  return button;
+}
+
+static GtkWidget *
 make_buttons (AppGreeter *self)
 {
-  static const struct
-  {
-    const char *title;
-    const char *action;
-  } buttons[] = {
-    { N_ ("_Open File…"), "app.open" },
-    { N_ ("Record to _File…"), "win.record-to-file" },
-    { N_ ("_Record to Memory"), "win.record-to-memory" },
-  };
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  GtkWidget *open = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
 
+  gtk_widget_add_css_class (open, "linked");
+  gtk_box_append (GTK_BOX (open), make_button (_ ("_Open File…"), "app.open"));
+  gtk_box_append (GTK_BOX (open), make_recent_button ());
+  self->record_button = make_button (_ ("_Record to Memory"), "win.record-to-memory");
+  gtk_widget_add_css_class (self->record_button, "suggested-action");
   gtk_box_set_homogeneous (GTK_BOX (box), TRUE);
   gtk_widget_add_css_class (box, "greeter-buttons");
-  for (size_t i = 0; i < G_N_ELEMENTS (buttons); i++)
-    {
-      self->record_button = gtk_button_new_with_mnemonic (_ (buttons[i].title));
-      gtk_actionable_set_action_name (GTK_ACTIONABLE (self->record_button), buttons[i].action);
-      gtk_box_append (GTK_BOX (box), self->record_button);
-    }
-  gtk_widget_add_css_class (self->record_button, "suggested-action");
+  gtk_box_append (GTK_BOX (box), open);
+  gtk_box_append (GTK_BOX (box), make_button (_ ("Record to _File…"), "win.record-to-file"));
+  gtk_box_append (GTK_BOX (box), self->record_button);
   return box;
 }
 
 static GtkWidget *
-make_info_bar (AppGreeter *self)
-{
-  self->info_bar = gtk_info_bar_new ();
-  self->info_label = gtk_label_new (NULL);
-  gtk_label_set_wrap (GTK_LABEL (self->info_label), TRUE);
-  gtk_label_set_selectable (GTK_LABEL (self->info_label), TRUE);
-  gtk_label_set_xalign (GTK_LABEL (self->info_label), 0);
-  gtk_info_bar_add_child (GTK_INFO_BAR (self->info_bar), self->info_label);
-  gtk_info_bar_set_message_type (GTK_INFO_BAR (self->info_bar), GTK_MESSAGE_ERROR);
-  gtk_info_bar_set_show_close_button (GTK_INFO_BAR (self->info_bar), TRUE);
-  g_signal_connect_swapped (self->info_bar, "response", G_CALLBACK (gtk_info_bar_set_revealed),
-                            self->info_bar);
-  gtk_info_bar_set_revealed (GTK_INFO_BAR (self->info_bar), FALSE);
-  return self->info_bar;
-}
-
-static GtkWidget *
-make_header (GtkWidget *stack)
+make_header (GtkWidget *stack, GtkWidget **squeezer)
 {
   GtkWidget *bar = adw_header_bar_new ();
   GtkWidget *switcher = adw_view_switcher_new ();
   GtkWidget *button = gtk_menu_button_new ();
   g_autoptr (GMenu) menu = g_menu_new ();
 
-  adw_view_switcher_title_set_stack (ADW_VIEW_SWITCHER_TITLE (switcher),
-                                     ADW_VIEW_STACK (stack));
-  adw_view_switcher_title_set_title (ADW_VIEW_SWITCHER_TITLE (switcher), "Sysprof");
-  adw_header_bar_set_title_widget (ADW_HEADER_BAR (bar), switcher);
+  adw_view_switcher_set_stack (ADW_VIEW_SWITCHER (switcher), ADW_VIEW_STACK (stack));
+  *squeezer = adw_squeezer_new ();
+  adw_squeezer_add (ADW_SQUEEZER (*squeezer), switcher);
+  adw_squeezer_add (ADW_SQUEEZER (*squeezer), adw_window_title_new ("Sysprof", NULL));
+  adw_header_bar_set_title_widget (ADW_HEADER_BAR (bar), *squeezer);
   g_menu_append (menu, _ ("_Keyboard Shortcuts"), "win.show-help-overlay");
   g_menu_append (menu, _ ("_Help"), "app.help");
   g_menu_append (menu, _ ("_About Sysprof"), "app.about");
   gtk_menu_button_set_icon_name (GTK_MENU_BUTTON (button), "open-menu-symbolic");
   gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), G_MENU_MODEL (menu));
+  gtk_menu_button_set_primary (GTK_MENU_BUTTON (button), TRUE);
   gtk_widget_set_tooltip_text (button, _ ("Main Menu"));
   gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Main Menu"), -1);
   adw_header_bar_pack_end (ADW_HEADER_BAR (bar), button);
+  return bar;
+}
+
+static gboolean
+is_title (GBinding *binding, const GValue *from, GValue *to, gpointer data)
+{
+  g_value_set_boolean (to, ADW_IS_WINDOW_TITLE (g_value_get_object (from)));
+  return TRUE;
+}
+
+/* The pages are at the bottom of windows whose header has no room for them. */
+static GtkWidget *
+make_bottom_switcher (GtkWidget *stack, GtkWidget *squeezer)
+{
+  GtkWidget *bar = adw_view_switcher_bar_new ();
+
+  adw_view_switcher_bar_set_stack (ADW_VIEW_SWITCHER_BAR (bar), ADW_VIEW_STACK (stack));
+  g_object_bind_property_full (squeezer, "visible-child", bar, "reveal", G_BINDING_SYNC_CREATE,
+                               is_title, NULL, NULL, NULL);
   return bar;
 }
 
@@ -290,7 +347,8 @@ app_greeter_dispose (GObject *object)
   AppGreeter *self = APP_GREETER (object);
 
   g_clear_handle_id (&self->timer, g_source_remove);
-  g_clear_object (&self->recording);
+  if (self->recording != NULL)
+    abandon (self);
   g_clear_object (&self->file);
   G_OBJECT_CLASS (app_greeter_parent_class)->dispose (object);
 }
@@ -318,25 +376,35 @@ app_greeter_init (AppGreeter *self)
     { "record-to-memory", record_to_memory },
     { "record-to-file", record_to_file },
   };
-  GtkWidget *stack = adw_view_stack_new ();
+  g_autoptr (GtkShortcutsWindow) shortcuts = app_shortcuts_window_new ();
 
-  self->settings = app_settings_load ();
-  self->content = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
-  gtk_widget_set_vexpand (stack, TRUE);
-  add_pages (self, ADW_VIEW_STACK (stack));
-  gtk_box_append (GTK_BOX (self->content), make_header (stack));
-  gtk_box_append (GTK_BOX (self->content), make_info_bar (self));
-  gtk_box_append (GTK_BOX (self->content), stack);
-  gtk_box_append (GTK_BOX (self->content), make_buttons (self));
-  adw_application_window_set_content (ADW_APPLICATION_WINDOW (self), self->content);
+  gtk_application_window_set_help_overlay (GTK_APPLICATION_WINDOW (self), shortcuts);
   gtk_window_set_default_size (GTK_WINDOW (self), WIDTH, HEIGHT);
   gtk_window_set_title (GTK_WINDOW (self), "Sysprof");
-  gtk_window_set_focus (GTK_WINDOW (self), self->record_button);
 }
 
 GtkWidget *
-app_greeter_new (GtkApplication *application)
+app_greeter_new (GtkApplication *application, JsonObject *settings)
 {
-  return g_object_new (APP_TYPE_GREETER, "application", application, NULL);
+  AppGreeter *self = g_object_new (APP_TYPE_GREETER, "application", application, NULL);
+  GtkWidget *stack = adw_view_stack_new ();
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *squeezer;
+
+  self->settings = settings != NULL ? app_settings_copy (settings) : app_settings_load ();
+  self->content = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  self->info_bar = app_info_bar_new ();
+  gtk_widget_set_vexpand (self->content, TRUE);
+  gtk_widget_set_vexpand (stack, TRUE);
+  add_pages (self, ADW_VIEW_STACK (stack));
+  gtk_box_append (GTK_BOX (box), make_header (stack, &squeezer));
+  gtk_box_append (GTK_BOX (box), self->info_bar);
+  gtk_box_append (GTK_BOX (self->content), stack);
+  gtk_box_append (GTK_BOX (self->content), make_buttons (self));
+  gtk_box_append (GTK_BOX (self->content), make_bottom_switcher (stack, squeezer));
+  gtk_box_append (GTK_BOX (box), self->content);
+  adw_application_window_set_content (ADW_APPLICATION_WINDOW (self), box);
+  gtk_window_set_focus (GTK_WINDOW (self), self->record_button);
+  return GTK_WIDGET (self);
 }

@@ -7,10 +7,12 @@
 #include "app/recording/pad.h"
 
 #include "app/main/window.h"
+#include "app/recording/unsaved.h"
 #include "record/record.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
+#include <unistd.h>
 
 #define WIDTH  300 /* px */
 #define HEIGHT 200
@@ -21,23 +23,60 @@ struct _AppPad
   AdwApplicationWindow parent_instance;
   SysprofRecording *recording;
   GFile *file;
-  bool is_named;
+  JsonObject *settings;
+  int lock; /* of an unsaved recording; -1 = none */
   bool is_stopping;
   guint timer;
   GtkWidget *time;
   GtkWidget *caption;
+  GtkWidget *size;
   GtkWidget *losses;
+  GtkWidget *failures; /* of instruments */
   GtkWidget *button;
 };
 
 G_DEFINE_FINAL_TYPE (AppPad, app_pad, ADW_TYPE_APPLICATION_WINDOW)
+
+/* What instruments could not record, with reasons and remedies; NULL if there is nothing.
+ * *(full)* */
+static char *
+dup_failures (AppPad *self, guint *n_failures)
+{
+  g_autoptr (GListModel) list = sysprof_recording_list_diagnostics (self->recording);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  *n_failures = g_list_model_get_n_items (list);
+  for (guint i = 0; i < *n_failures; i++)
+    {
+      g_autoptr (SysprofDiagnostic) diagnostic = g_list_model_get_item (list, i);
+
+      g_string_append_printf (text, "%s%s", i > 0 ? "\n" : "",
+                              sysprof_diagnostic_get_message (diagnostic));
+    }
+  return text->len > 0 ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
+}
+
+static void
+show_failures (AppPad *self)
+{
+  guint n;
+  g_autofree char *text = dup_failures (self, &n);
+  g_autofree char *summary =
+      g_strdup_printf (ngettext ("%u message about what is not recorded",
+                                 "%u messages about what is not recorded", n),
+                       n);
+
+  gtk_label_set_text (GTK_LABEL (self->failures), summary);
+  gtk_widget_set_tooltip_text (self->failures, text);
+  gtk_widget_set_visible (self->failures, n > 0);
+}
 
 static gboolean
 update (gpointer data)
 {
   AppPad *self = data;
   RecordingStatus status;
-  char samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  char events[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
   g_autofree char *time = NULL, *size = NULL, *caption = NULL, *losses = NULL;
   int seconds;
 
@@ -45,28 +84,54 @@ update (gpointer data)
   seconds = (int) (status.duration / 1000000000);
   time = g_strdup_printf ("%02d:%02d", seconds / MINUTE, seconds % MINUTE);
   size = g_format_size (status.size);
-  if (status.is_stopped)
-    caption = g_strdup (_ ("Adding symbols…"));
-  else
-    caption = g_strdup_printf (_ ("%s samples, %s"),
-                               sysprof_format_grouped (status.n_samples, samples), size);
-  losses = g_strdup_printf (_ ("%s samples lost"),
-                            sysprof_format_grouped (status.n_lost_samples, lost));
+  caption = g_strdup_printf (ngettext ("%s event", "%s events", (gulong) status.n_frames),
+                             sysprof_format_grouped (status.n_frames, events));
+  losses = g_strdup_printf (
+      ngettext ("%s sample lost", "%s samples lost", (gulong) status.n_lost_samples),
+      sysprof_format_grouped (status.n_lost_samples, lost));
   gtk_label_set_text (GTK_LABEL (self->time), time);
-  gtk_label_set_text (GTK_LABEL (self->caption), caption);
+  gtk_label_set_text (GTK_LABEL (self->caption),
+                      self->is_stopping ? _ ("Adding symbols…") : caption);
+  gtk_label_set_text (GTK_LABEL (self->size), size);
   gtk_label_set_text (GTK_LABEL (self->losses), losses);
   gtk_widget_set_visible (self->losses, status.n_lost_samples > 0);
+  show_failures (self);
   return G_SOURCE_CONTINUE;
 }
 
+/* Shows what was recorded, and what failed. */
 static void
-show_failure (AppPad *self, const GError *error)
+open_window (AppPad *self)
 {
-  GtkWidget *dialog = adw_message_dialog_new (NULL, _ ("Recording Failed"), error->message);
+  guint n;
+  g_autofree char *failures = dup_failures (self, &n);
+  AppWindow *window = app_window_new (gtk_window_get_application (GTK_WINDOW (self)));
+
+  if (self->lock >= 0) /* the window takes it */
+    close (self->lock);
+  self->lock = -1;
+  app_window_open (window, self->file);
+  app_window_set_settings (window, self->settings);
+  if (failures != NULL)
+    app_window_show_note (window, failures);
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+show_failure (AppPad *self, const GError *error, bool is_kept)
+{
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  g_autofree char *text =
+      is_kept
+          ? g_strdup_printf ("%s\n\n%s", error->message,
+                             _ ("What was recorded until then is kept, and shown in a window."))
+          : g_strdup (error->message);
+  GtkWidget *dialog =
+      adw_message_dialog_new (is_kept ? gtk_application_get_active_window (application) : NULL,
+                              _ ("Recording Failed"), text);
 
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
-  gtk_window_set_application (GTK_WINDOW (dialog),
-                              gtk_window_get_application (GTK_WINDOW (self)));
+  gtk_window_set_application (GTK_WINDOW (dialog), application);
   gtk_window_present (GTK_WINDOW (dialog));
 }
 
@@ -75,17 +140,16 @@ on_finished (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (AppPad) self = data;
   g_autoptr (GError) error = NULL;
-  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  RecordingStatus status;
+  bool is_kept;
 
-  if (sysprof_recording_wait_finish (SYSPROF_RECORDING (object), result, &error))
-    {
-      AppWindow *window = app_window_new (application);
-
-      app_window_open (window, self->file, self->is_named ? NULL : _ ("Unsaved Recording"));
-      gtk_window_present (GTK_WINDOW (window));
-    }
-  else
-    show_failure (self, error);
+  sysprof_recording_get_status (self->recording, &status);
+  is_kept = sysprof_recording_wait_finish (SYSPROF_RECORDING (object), result, &error) ||
+            status.n_frames > 0;
+  if (is_kept)
+    open_window (self);
+  if (error != NULL)
+    show_failure (self, error, is_kept);
   gtk_window_destroy (GTK_WINDOW (self));
 }
 
@@ -131,6 +195,10 @@ app_pad_dispose (GObject *object)
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_object (&self->recording);
   g_clear_object (&self->file);
+  g_clear_pointer (&self->settings, json_object_unref);
+  if (self->lock >= 0)
+    close (self->lock);
+  self->lock = -1;
   G_OBJECT_CLASS (app_pad_parent_class)->dispose (object);
 }
 
@@ -141,49 +209,59 @@ app_pad_class_init (AppPadClass *class)
   GTK_WINDOW_CLASS (class)->close_request = app_pad_close_request;
 }
 
+static GtkWidget *
+add_label (GtkWidget *box, const char *class)
+{
+  GtkWidget *label = gtk_label_new (NULL);
+
+  gtk_widget_add_css_class (label, class);
+  gtk_widget_add_css_class (label, "numeric");
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
+  gtk_box_append (GTK_BOX (box), label);
+  return label;
+}
+
 static void
 app_pad_init (AppPad *self)
 {
   GtkWidget *handle = gtk_window_handle_new ();
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
 
-  self->time = gtk_label_new ("00:00");
-  gtk_widget_add_css_class (self->time, "pad-time");
-  gtk_widget_add_css_class (self->time, "numeric");
+  self->lock = -1;
+  self->time = add_label (box, "pad-time");
   gtk_widget_set_vexpand (self->time, TRUE);
-  self->caption = gtk_label_new (NULL);
-  gtk_widget_add_css_class (self->caption, "dim-label");
-  gtk_widget_add_css_class (self->caption, "numeric");
-  self->losses = gtk_label_new (NULL);
-  gtk_widget_add_css_class (self->losses, "warning");
+  self->caption = add_label (box, "dim-label");
+  self->size = add_label (box, "dim-label");
+  self->losses = add_label (box, "warning");
+  self->failures = add_label (box, "warning");
   self->button = gtk_button_new_with_mnemonic (_ ("_Stop Recording"));
   gtk_widget_add_css_class (self->button, "destructive-action");
   gtk_widget_set_halign (self->button, GTK_ALIGN_CENTER);
   gtk_widget_set_margin_top (self->button, 12);
   g_signal_connect_swapped (self->button, "clicked", G_CALLBACK (stop), self);
   gtk_widget_add_css_class (box, "pad");
-  gtk_box_append (GTK_BOX (box), self->time);
-  gtk_box_append (GTK_BOX (box), self->caption);
-  gtk_box_append (GTK_BOX (box), self->losses);
   gtk_box_append (GTK_BOX (box), self->button);
   gtk_window_handle_set_child (GTK_WINDOW_HANDLE (handle), box);
   adw_application_window_set_content (ADW_APPLICATION_WINDOW (self), handle);
   gtk_window_set_default_size (GTK_WINDOW (self), WIDTH, HEIGHT);
   gtk_window_set_resizable (GTK_WINDOW (self), FALSE);
   gtk_window_set_title (GTK_WINDOW (self), _ ("Recording"));
+  gtk_window_set_focus (GTK_WINDOW (self), self->button);
 }
 
 GtkWidget *
 app_pad_new (GtkApplication *application,
              SysprofRecording *recording,
              GFile *file,
-             bool is_named)
+             JsonObject *settings)
 {
   AppPad *self = g_object_new (APP_TYPE_PAD, "application", application, NULL);
 
   self->recording = g_object_ref (recording);
   self->file = g_object_ref (file);
-  self->is_named = is_named;
+  self->lock = app_unsaved_lock (file);
+  self->settings = json_object_ref (settings);
   self->timer = g_timeout_add_seconds (1, update, self);
   (void) update (self);
   sysprof_recording_wait_async (recording, NULL, on_finished, g_object_ref (self));

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <adwaita.h>
+#include <json-glib/json-glib.h>
 #include <sysprof.h>
 
 #define APP_TYPE_PAD (app_pad_get_type ())
 G_DECLARE_FINAL_TYPE (AppPad, app_pad, APP, PAD, AdwApplicationWindow)
 
-/* `file`: where the recording is written. `is_named`: the user chose it. */
+/* `file`: where the recording is written. `settings`: those it was started with. */
 GtkWidget *app_pad_new (GtkApplication *application,
                         SysprofRecording *recording,
                         GFile *file,
-                        bool is_named);
+                        JsonObject *settings);

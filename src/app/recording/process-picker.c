@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SHOWN  200 /* processes */
 #define LIST_HEIGHT 220 /* px */
 
 typedef struct
@@ -17,7 +16,17 @@ typedef struct
   GtkWidget *whole; /* GtkSwitch */
   GtkWidget *rows;  /* GtkListBox */
   GtkWidget *search;
+  GArray *chosen; /* at first */
 } Picker;
+
+static void
+picker_free (gpointer data)
+{
+  Picker *self = data;
+
+  g_array_unref (self->chosen);
+  g_free (self);
+}
 
 static char *
 dup_command (int pid)
@@ -35,7 +44,7 @@ dup_command (int pid)
 }
 
 static void
-add_process (GtkWidget *rows, int pid)
+add_process (GtkWidget *rows, int pid, bool is_chosen)
 {
   g_autofree char *command = dup_command (pid);
   g_autofree char *title = NULL;
@@ -50,6 +59,11 @@ add_process (GtkWidget *rows, int pid)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), title);
   adw_action_row_set_title_lines (ADW_ACTION_ROW (row), 1);
   adw_action_row_set_subtitle (ADW_ACTION_ROW (row), subtitle);
+  gtk_check_button_set_active (GTK_CHECK_BUTTON (check), is_chosen);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (check), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  command, -1);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL, command,
+                                  -1);
   adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   g_object_set_data (G_OBJECT (row), "pid", GINT_TO_POINTER (pid));
@@ -58,19 +72,24 @@ add_process (GtkWidget *rows, int pid)
   gtk_list_box_append (GTK_LIST_BOX (rows), row);
 }
 
+static bool
+has_pid (const GArray *pids, int pid)
+{
+  for (guint i = 0; i < pids->len; i++)
+    if (g_array_index (pids, int, i) == pid)
+      return true;
+  return false;
+}
+
 static void
 list_processes (Picker *self)
 {
   g_autoptr (GDir) folder = g_dir_open ("/proc", 0, NULL);
   const char *name;
-  int n = 0;
 
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL && n < MOST_SHOWN)
+  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
     if (g_ascii_isdigit (name[0]))
-      {
-        add_process (self->rows, atoi (name));
-        n++;
-      }
+      add_process (self->rows, atoi (name), has_pid (self->chosen, atoi (name)));
 }
 
 static gboolean
@@ -93,7 +112,7 @@ on_whole (GtkSwitch *widget, GParamSpec *spec, Picker *self)
 }
 
 GtkWidget *
-app_process_picker_new (void)
+app_process_picker_new (JsonObject *settings)
 {
   GtkWidget *group = adw_preferences_group_new ();
   GtkWidget *row = adw_action_row_new ();
@@ -104,9 +123,19 @@ app_process_picker_new (void)
   self->whole = gtk_switch_new ();
   self->rows = gtk_list_box_new ();
   self->search = gtk_search_entry_new ();
+  self->chosen = app_settings_dup_pids (settings);
+  g_object_set (self->search, "placeholder-text", _ ("Search processes"), NULL);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Search processes"), -1);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->whole), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Profile my Entire System"), -1);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Processes"), -1);
   adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (group), _ ("Processes"));
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), _ ("Profile my Entire System"));
-  gtk_switch_set_active (GTK_SWITCH (self->whole), TRUE);
+  gtk_switch_set_active (GTK_SWITCH (self->whole), self->chosen->len == 0);
+  if (self->chosen->len > 0)
+    list_processes (self);
   gtk_widget_set_valign (self->whole, GTK_ALIGN_CENTER);
   adw_action_row_add_suffix (ADW_ACTION_ROW (row), self->whole);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), self->whole);
@@ -126,19 +155,18 @@ app_process_picker_new (void)
   g_signal_connect (self->whole, "notify::active", G_CALLBACK (on_whole), self);
   g_signal_connect_swapped (self->search, "search-changed",
                             G_CALLBACK (gtk_list_box_invalidate_filter), self->rows);
-  g_object_set_data_full (G_OBJECT (group), "picker", self, g_free);
+  g_object_set_data_full (G_OBJECT (group), "picker", self, picker_free);
   return group;
 }
 
-GArray *
-app_process_picker_get_pids (GtkWidget *picker)
+bool
+app_process_picker_get_pids (GtkWidget *picker, GArray *pids)
 {
   Picker *self = g_object_get_data (G_OBJECT (picker), "picker");
-  GArray *pids = g_array_new (FALSE, FALSE, sizeof (int));
   GtkWidget *row = gtk_widget_get_first_child (self->rows);
 
   if (gtk_switch_get_active (GTK_SWITCH (self->whole)))
-    return pids;
+    return true;
   for (; row != NULL; row = gtk_widget_get_next_sibling (row))
     {
       GtkWidget *check = g_object_get_data (G_OBJECT (row), "check");
@@ -147,5 +175,5 @@ app_process_picker_get_pids (GtkWidget *picker)
       if (gtk_check_button_get_active (GTK_CHECK_BUTTON (check)))
         g_array_append_val (pids, pid);
     }
-  return pids;
+  return pids->len > 0;
 }

@@ -9,7 +9,6 @@
 #include "record/record.h"
 
 #include <glib/gi18n.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef SysprofInstrument *NewInstrument (void);
@@ -80,12 +79,11 @@ static void
 add_sampler (SysprofProfiler *profiler, JsonObject *settings, const int *pids, guint n_pids)
 {
   SamplerOptions options = { .pids = pids, .n_pids = n_pids };
-  const char *size = app_settings_get_text (settings, "stack-size");
 
   if (app_settings_get_switch (settings, "user-stacks"))
     {
       options.unwind = UNWIND_COPY;
-      options.stack_size = (guint) atoi (size);
+      options.stack_size = (guint) app_settings_get_number (settings, "stack-size");
     }
   if (app_settings_get_switch (settings, "native-stacks"))
     sysprof_profiler_add_instrument (profiler, sysprof_sampler_new_with_options (&options));
@@ -141,18 +139,34 @@ add_command (SysprofProfiler *profiler, JsonObject *settings, GError **error)
   return true;
 }
 
-SysprofProfiler *
-app_profiler_new (JsonObject *settings, const int *pids, guint n_pids, GError **error)
+/* Nobody asked for what is on by default: a machine without it is no reason for a message. */
+static void
+add_instrument (SysprofProfiler *profiler,
+                JsonObject *settings,
+                const char *key,
+                NewInstrument *new_instrument)
 {
+  SysprofInstrument *instrument;
+
+  if (!app_settings_get_switch (settings, key))
+    return;
+  instrument = new_instrument ();
+  sysprof_instrument_set_optional (instrument, app_settings_is_default (settings, key));
+  sysprof_profiler_add_instrument (profiler, instrument);
+}
+
+SysprofProfiler *
+app_profiler_new (JsonObject *settings, GError **error)
+{
+  g_autoptr (GArray) pids = app_settings_dup_pids (settings);
   g_autoptr (SysprofProfiler) self = sysprof_profiler_new ();
   const char *profile = app_settings_get_text (settings, "power-profile");
 
   if (!add_command (self, settings, error))
     return NULL;
-  add_sampler (self, settings, pids, n_pids);
+  add_sampler (self, settings, (const int *) pids->data, pids->len);
   for (size_t i = 0; i < G_N_ELEMENTS (instruments); i++)
-    if (app_settings_get_switch (settings, instruments[i].key))
-      sysprof_profiler_add_instrument (self, instruments[i].new());
+    add_instrument (self, settings, instruments[i].key, instruments[i].new);
   for (size_t i = 0; i < G_N_ELEMENTS (outputs); i++)
     {
       g_autofree char *program = g_find_program_in_path (outputs[i].command[0]);
@@ -181,15 +195,4 @@ app_profiler_dup_name (void)
   g_autofree char *time = g_date_time_format (now, "%Y-%m-%d %H:%M:%S");
 
   return g_strdup_printf (_ ("System Capture from %s.syscap"), time);
-}
-
-char *
-app_profiler_dup_unsaved_path (void)
-{
-  g_autofree char *folder =
-      g_build_filename (g_get_user_cache_dir (), "org.gnome.Sysprof", "unsaved", NULL);
-  g_autofree char *name = app_profiler_dup_name ();
-
-  (void) g_mkdir_with_parents (folder, 0700); /* recording reports what fails */
-  return g_build_filename (folder, name, NULL);
 }

@@ -7,12 +7,8 @@
 #include <json-glib/json-glib.h>
 #include <sysprof.h>
 
-/* A profiler with the instruments of the settings. `pids`, [n_pids]: only these processes; none
- * = the whole system. NULL with `error` if a setting cannot work, such as a command line that
- * cannot be parsed. *(full)* */
-SysprofProfiler *
-app_profiler_new (JsonObject *settings, const int *pids, guint n_pids, GError **error);
-/* Path for a recording that the user did not name yet. It survives a crash. *(full)* */
-char *app_profiler_dup_unsaved_path (void);
+/* A profiler with the instruments of the settings. NULL with `error` if a setting cannot work,
+ * such as a command line that cannot be parsed. *(full)* */
+SysprofProfiler *app_profiler_new (JsonObject *settings, GError **error);
 /* "System Capture from 2026-11-26 03:04:05.syscap" *(full)* */
 char *app_profiler_dup_name (void);

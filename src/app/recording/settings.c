@@ -6,9 +6,11 @@
 
 #include <gio/gio.h>
 #include <glib/gi18n.h>
+#include <limits.h>
 #include <string.h>
 
 #define FILE_NAME "recording-template.json"
+#define PIDS      "pids"
 
 static const char *const stack_sizes[] = { "8192",  N_ ("8 KB"),  "16384", N_ ("16 KB"),
                                            "24576", N_ ("24 KB"), "32768", N_ ("32 KB"),
@@ -25,8 +27,8 @@ const Setting app_settings[] = {
     .is_on = true },
   { "user-stacks", NULL, NULL, N_ ("Unwind Stacks in User Space"),
     N_ ("Considerable overhead, but helps with programs without frame pointers") },
-  { "stack-size", NULL, NULL, N_ ("Stack Size"), .kind = SETTING_CHOICE,
-    .choices = stack_sizes },
+  { "stack-size", NULL, NULL, N_ ("Stack Size"), .kind = SETTING_NUMBER,
+    .choices = stack_sizes, .chosen = 1, .is_unfolded = true },
   { "off-cpu", NULL, NULL, N_ ("Record Waits"),
     N_ ("Where threads wait, for how long, and who wakes them") },
   { "javascript-stacks", NULL, NULL, N_ ("Sample JavaScript Stacks"),
@@ -100,19 +102,34 @@ app_settings_load (void)
   if (!json_parser_load_from_file (parser, path, NULL))
     return json_object_new ();
   root = json_parser_get_root (parser);
-  return root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_node_dup_object (root)
-                                                       : json_object_new ();
+  if (root == NULL || !JSON_NODE_HOLDS_OBJECT (root))
+    return json_object_new ();
+  json_object_remove_member (json_node_get_object (root), PIDS);
+  return json_node_dup_object (root);
+}
+
+JsonObject *
+app_settings_copy (JsonObject *settings)
+{
+  g_autoptr (JsonNode) node = json_node_init_object (json_node_alloc (), settings);
+  g_autofree char *text = json_to_string (node, FALSE);
+  g_autoptr (JsonNode) copy = json_from_string (text, NULL);
+
+  return json_node_dup_object (copy);
 }
 
 void
 app_settings_save (JsonObject *settings)
 {
+  g_autoptr (JsonObject) kept = app_settings_copy (settings);
   g_autoptr (JsonGenerator) generator = json_generator_new ();
-  g_autoptr (JsonNode) root = json_node_init_object (json_node_alloc (), settings);
+  g_autoptr (JsonNode) root = json_node_init_object (json_node_alloc (), kept);
   g_autofree char *path = dup_path ();
   g_autofree char *folder = g_path_get_dirname (path);
   g_autoptr (GError) error = NULL;
 
+  if (json_object_has_member (kept, PIDS))
+    json_object_remove_member (kept, PIDS);
   json_generator_set_root (generator, root);
   json_generator_set_pretty (generator, TRUE);
   /* Forgotten settings are no reason to stop a recording. */
@@ -141,12 +158,27 @@ app_settings_get_switch (JsonObject *settings, const char *key)
   return node != NULL ? json_node_get_boolean (node) : setting != NULL && setting->is_on;
 }
 
+bool
+app_settings_is_default (JsonObject *settings, const char *key)
+{
+  return app_settings_get_switch (settings, key) == find_setting (key)->is_on;
+}
+
 const char *
 app_settings_get_text (JsonObject *settings, const char *key)
 {
   JsonNode *node = find_node (settings, key, G_TYPE_STRING);
 
   return node != NULL ? json_node_get_string (node) : "";
+}
+
+int
+app_settings_get_number (JsonObject *settings, const char *key)
+{
+  JsonNode *node = find_node (settings, key, G_TYPE_INT64);
+  int64_t number = node != NULL ? json_node_get_int (node) : 0;
+
+  return number > 0 && number <= INT_MAX ? (int) number : 0;
 }
 
 char **
@@ -162,6 +194,33 @@ app_settings_dup_list (JsonObject *settings, const char *key)
         json_node_get_value_type (json_array_get_element (array, i)) == G_TYPE_STRING)
       g_strv_builder_add (builder, json_array_get_string_element (array, i));
   return g_strv_builder_end (builder);
+}
+
+GArray *
+app_settings_dup_pids (JsonObject *settings)
+{
+  GArray *pids = g_array_new (FALSE, FALSE, sizeof (int));
+  JsonArray *array = json_object_has_member (settings, PIDS)
+                         ? json_object_get_array_member (settings, PIDS)
+                         : NULL;
+
+  for (guint i = 0; array != NULL && i < json_array_get_length (array); i++)
+    {
+      int pid = (int) json_array_get_int_element (array, i);
+
+      g_array_append_val (pids, pid);
+    }
+  return pids;
+}
+
+void
+app_settings_set_pids (JsonObject *settings, GArray *pids)
+{
+  JsonArray *array = json_array_new ();
+
+  for (guint i = 0; i < pids->len; i++)
+    json_array_add_int_element (array, g_array_index (pids, int, i));
+  json_object_set_array_member (settings, PIDS, array);
 }
 
 void

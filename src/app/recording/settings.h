@@ -13,7 +13,8 @@ typedef enum
 {
   SETTING_SWITCH,
   SETTING_TEXT,
-  SETTING_CHOICE, /* one of `choices` */
+  SETTING_CHOICE, /* one of `choices`, as a text … */
+  SETTING_NUMBER, /* … or as a number */
   SETTING_LIST,   /* of texts */
 } SettingKind;
 
@@ -27,6 +28,8 @@ typedef struct
   SettingKind kind;
   bool is_on;                 /* default of a switch */
   const char *const *choices; /* values, then their titles in turn; NULL-terminated */
+  guint chosen;               /* default choice */
+  bool is_unfolded;           /* shown only if the switch of the row before is on */
   const char *absent;         /* why it cannot be chosen yet; NULL = it can */
 } Setting;
 
@@ -34,10 +37,17 @@ extern const Setting app_settings[]; /* ended by a row without a key */
 
 /* The settings of the last recording; defaults for members that are missing or broken. *(full)* */
 JsonObject *app_settings_load (void);
+JsonObject *app_settings_copy (JsonObject *settings); /* *(full)* */
 void app_settings_save (JsonObject *settings);
+/* Processes to record; empty = the whole system. They are not remembered. *(full)* */
+GArray *app_settings_dup_pids (JsonObject *settings);
+void app_settings_set_pids (JsonObject *settings, GArray *pids);
 bool app_settings_get_switch (JsonObject *settings, const char *key);
+/* `key` must be in the table. */
+bool app_settings_is_default (JsonObject *settings, const char *key);
 /* Never NULL. *(none)* */
 const char *app_settings_get_text (JsonObject *settings, const char *key);
+int app_settings_get_number (JsonObject *settings, const char *key); /* 0 = none */
 /* NULL-terminated. *(full)* */
 char **app_settings_dup_list (JsonObject *settings, const char *key);
 void app_settings_set_list (JsonObject *settings, const char *key, char **values);
