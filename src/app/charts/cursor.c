@@ -6,6 +6,7 @@
 
 #include "app/charts/cursor.h"
 
+#include "app/widgets/naming.h"
 #define APP_TYPE_CURSOR_ITEM (app_cursor_item_get_type ())
 G_DECLARE_FINAL_TYPE (AppCursorItem, app_cursor_item, APP, CURSOR_ITEM, GtkWidget)
 
@@ -65,8 +66,7 @@ app_cursor_move (AppCursor *self, const GdkRectangle *area, const char *text)
 {
   unsigned next = 1 - self->present;
 
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->items[next]),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+  app_set_name (GTK_WIDGET (self->items[next]), text);
   self->areas[next] = *area;
   gtk_widget_show (self->items[next]);
   gtk_widget_queue_allocate (self->chart);

@@ -7,6 +7,7 @@
 
 #include "app/charts/cursor.h"
 #include "app/charts/flame-picture.h"
+#include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
 #include "render/render.h"
 
@@ -505,8 +506,7 @@ app_flame_init (AppFlame *self)
   self->query = app_query_new (GTK_WIDGET (self), on_result);
   self->area = g_object_new (APP_TYPE_FLAME_AREA, NULL);
   APP_FLAME_AREA (self->area)->flame = self;
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Flame graph"), -1);
+  app_set_name (GTK_WIDGET (self->area), _ ("Flame graph"));
   self->hover = gtk_drawing_area_new ();
   gtk_widget_set_can_target (self->hover, FALSE);
   gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->hover), draw_hover, self, NULL);

@@ -7,6 +7,7 @@
 #include "app/charts/timeline-layers.h"
 #include "app/charts/track-query.h"
 #include "app/charts/track.h"
+#include "app/widgets/naming.h"
 #include "render/render.h"
 
 #include <glib/gi18n.h>
@@ -504,8 +505,7 @@ app_timeline_init (AppTimeline *self)
   g_signal_connect_swapped (self->more, "clicked", G_CALLBACK (on_more), self);
   self->zoom = gtk_button_new_from_icon_name ("list-add-symbolic");
   gtk_widget_set_tooltip_text (self->zoom, _ ("Zoom to Selection"));
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->zoom), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Zoom to Selection"), -1);
+  app_set_name (GTK_WIDGET (self->zoom), _ ("Zoom to Selection"));
   gtk_widget_add_css_class (self->zoom, "circular");
   gtk_widget_add_css_class (self->zoom, "osd");
   gtk_widget_hide (self->zoom);

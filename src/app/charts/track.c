@@ -5,6 +5,7 @@
 #include "app/charts/track.h"
 
 #include "app/charts/cursor.h"
+#include "app/widgets/naming.h"
 #include "render/render.h"
 
 #include <glib/gi18n.h>
@@ -403,8 +404,7 @@ app_track_set_data (AppTrack *self, SharedTracks *tracks, uint32_t index)
   self->tracks = tracks;
   self->index = index;
   self->cursor_at = -1;
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  track->title, -1);
+  app_set_name (GTK_WIDGET (self), track->title);
   gtk_widget_queue_resize (GTK_WIDGET (self));
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }

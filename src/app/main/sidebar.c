@@ -4,6 +4,7 @@
 
 #include "app/main/window-parts.h"
 
+#include "app/widgets/naming.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
@@ -70,8 +71,7 @@ make_row (const Section *section, uint64_t n)
   if (n == 0)
     gtk_widget_set_opacity (box, 0.5);
   g_object_set_data (G_OBJECT (row), "section", (gpointer) section);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ (section->title), -1);
+  app_set_name (GTK_WIDGET (row), _ (section->title));
   return row;
 }
 
@@ -92,8 +92,7 @@ app_sidebar_new (AppSession *session,
         make_row (app_sections[i], app_sections[i]->count (app_session_get_store (session))));
   gtk_list_box_set_header_func (GTK_LIST_BOX (list), add_separator, NULL, NULL);
   gtk_widget_add_css_class (list, "navigation-sidebar");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Sections"), -1);
+  app_set_name (GTK_WIDGET (list), _ ("Sections"));
   g_object_set_data_full (G_OBJECT (list), "sidebar", self, g_free);
   g_signal_connect (list, "row-selected", G_CALLBACK (on_row_selected), self);
   gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scroller), GTK_POLICY_NEVER,
@@ -144,8 +143,7 @@ app_navigation_new (void)
 
       gtk_actionable_set_action_name (GTK_ACTIONABLE (button), buttons[i].action);
       gtk_widget_set_tooltip_text (button, _ (buttons[i].title));
-      gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      _ (buttons[i].title), -1);
+      app_set_name (GTK_WIDGET (button), _ (buttons[i].title));
       gtk_box_append (GTK_BOX (box), button);
     }
   return box;

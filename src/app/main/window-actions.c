@@ -4,6 +4,7 @@
 
 #include "app/main/window-parts.h"
 
+#include "app/widgets/naming.h"
 #include <glib/gi18n.h>
 
 static AppSession *
@@ -163,8 +164,7 @@ make_button (const char *icon, const char *title, const char *action)
   gtk_button_set_icon_name (GTK_BUTTON (button), icon);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), action);
   gtk_widget_set_tooltip_text (button, title);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
-                                  -1);
+  app_set_name (GTK_WIDGET (button), title);
   return button;
 }
 
@@ -175,8 +175,7 @@ make_menu_button (const char *icon, const char *title)
 
   gtk_menu_button_set_icon_name (GTK_MENU_BUTTON (button), icon);
   gtk_widget_set_tooltip_text (button, title);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
-                                  -1);
+  app_set_name (GTK_WIDGET (button), title);
   return button;
 }
 

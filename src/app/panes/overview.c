@@ -4,6 +4,7 @@
  * finding is a link: it sets the focus and opens the view that shows more. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
 #include "app/widgets/table.h"
 
@@ -183,8 +184,7 @@ add_finding (Overview *self, uint32_t i)
                                  gtk_image_new_from_icon_name ("go-next-symbolic"));
     }
   g_object_set_data (G_OBJECT (row), "row", GUINT_TO_POINTER (i));
-  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
-                                  -1);
+  app_set_name (GTK_WIDGET (row), text);
   gtk_list_box_append (GTK_LIST_BOX (self->findings), row);
 }
 
@@ -294,8 +294,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   self->findings = gtk_list_box_new ();
   gtk_widget_add_css_class (self->findings, "boxed-list");
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->findings), GTK_SELECTION_NONE);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->findings),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Findings"), -1);
+  app_set_name (GTK_WIDGET (self->findings), _ ("Findings"));
   g_signal_connect (self->findings, "row-activated", G_CALLBACK (follow), self);
   gtk_widget_add_css_class (box, "overview");
   gtk_box_append (GTK_BOX (box), make_heading (_ ("This Recording")));

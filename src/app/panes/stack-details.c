@@ -4,6 +4,7 @@
  * is selected there, innermost first, and the share of each category. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/naming.h"
 #include "app/widgets/table.h"
 #include "text/text.h"
 
@@ -131,8 +132,7 @@ app_stack_details_new (AppSession *session)
   app_table_set_columns (APP_TABLE (self->categories), category_columns);
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->stack), GTK_SELECTION_NONE);
   gtk_widget_add_css_class (self->stack, "stack-list");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->stack), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Stack Trace"), -1);
+  app_set_name (GTK_WIDGET (self->stack), _ ("Stack Trace"));
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->stack);
   gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (scroller), STACK_HEIGHT);
   gtk_widget_set_vexpand (scroller, TRUE);

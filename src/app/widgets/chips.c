@@ -4,6 +4,7 @@
 
 #include "app/widgets/chips.h"
 
+#include "app/widgets/naming.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
@@ -72,8 +73,7 @@ make_chip (AppSession *session, const char *option, const char *value, const cha
   gtk_button_set_child (GTK_BUTTON (button), box);
   gtk_widget_add_css_class (button, "chip");
   gtk_widget_set_tooltip_text (button, name);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
-                                  -1);
+  app_set_name (GTK_WIDGET (button), name);
   g_signal_connect_data (button, "clicked", G_CALLBACK (remove_chip), chip, chip_free, 0);
   return button;
 }
@@ -152,8 +152,7 @@ app_chips_new (AppSession *session)
   GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
 
   gtk_widget_add_css_class (row, "chips");
-  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Filters"), -1);
+  app_set_name (GTK_WIDGET (row), _ ("Filters"));
   g_object_set_data_full (G_OBJECT (row), "session", g_object_ref (session), g_object_unref);
   g_signal_connect_object (session, "focus-changed", G_CALLBACK (on_focus_changed), row, 0);
   update (row);

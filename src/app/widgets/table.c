@@ -4,6 +4,7 @@
 
 #include "app/widgets/table-private.h"
 
+#include "app/widgets/naming.h"
 #include "app/widgets/table-cells.h"
 #include "render/render.h"
 
@@ -64,14 +65,12 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
 
   gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? text : NULL);
   if (holder != NULL)
-    gtk_accessible_update_property (GTK_ACCESSIBLE (holder), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                    text, -1);
+    app_set_name (GTK_WIDGET (holder), text);
   if (line != NULL && column->is_first)
     {
       g_autofree char *label = app_row_dup_label (result, row);
 
-      gtk_accessible_update_property (GTK_ACCESSIBLE (line), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      label, -1);
+      app_set_name (GTK_WIDGET (line), label);
     }
 }
 
@@ -570,8 +569,7 @@ app_table_new (AppSession *session, const RowQuery *query, const char *title)
 
   self->session = g_object_ref (session);
   self->title = g_strdup (title);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  title, -1);
+  app_set_name (GTK_WIDGET (self->view), title);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
   if (query != NULL)
     app_table_set_query (self, query, NULL);
