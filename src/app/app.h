@@ -22,6 +22,7 @@
  *             query. With it, it is a pane of panes/, made of tables and charts
  *   column    in the view of src/views; tables follow the kinds of columns
  *   track     a row in `sources` of views/tracks/tracks.c, and its name in `tracks` of a section
+ *   chart of spans  a row in `sources` of views/tracks/span-chart.c, and its name in a SectionView
  *   way to draw tracks  a TrackKind, and its function in charts/track-draw.c
  *   option    a row in main/options.c; options that select are in document/selection
  *   key       a row in main/shortcuts.c

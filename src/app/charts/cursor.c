@@ -76,6 +76,12 @@ app_cursor_move (AppCursor *self, const GdkRectangle *area, const char *text)
 }
 
 void
+app_cursor_place (AppCursor *self, const GdkRectangle *area)
+{
+  self->areas[self->present] = *area;
+}
+
+void
 app_cursor_allocate (AppCursor *self)
 {
   for (unsigned i = 0; i < 2; i++)

@@ -14,6 +14,8 @@ AppCursor *app_cursor_new (GtkWidget *chart);
 void app_cursor_free (AppCursor *self); /* in the chart's dispose */
 /* Moves to an item of the chart, whose name is `text`. */
 void app_cursor_move (AppCursor *self, const GdkRectangle *area, const char *text);
+/* The item lies elsewhere now; in the chart's size_allocate. */
+void app_cursor_place (AppCursor *self, const GdkRectangle *area);
 /* To be called in the chart's size_allocate. */
 void app_cursor_allocate (AppCursor *self);
 /* Whether the chart or its cursor has the focus. */

@@ -112,3 +112,14 @@ app_palette_get_series (uint32_t i, bool is_dark, GdkRGBA *color)
 {
   *color = from_rgb (series_colors[i % G_N_ELEMENTS (series_colors)]);
 }
+
+void
+app_palette_get_span (const char *name, bool is_dark, GdkRGBA *color)
+{
+  uint32_t hash = g_str_hash (name) * 2654435761u;
+  double share = (hash >> 8) / 16777216.0;
+
+  app_palette_get_series (hash >> 4, is_dark, color);
+  set_luminance (color, is_dark ? DARK_LEAST + (DARK_MOST - DARK_LEAST) * share
+                                : LIGHT_LEAST + (LIGHT_MOST - LIGHT_LEAST) * share);
+}

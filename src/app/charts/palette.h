@@ -17,3 +17,5 @@ void
 app_palette_get_frame (const char *category, const char *name, bool is_dark, GdkRGBA *color);
 /* Color of series or item number `i`. */
 void app_palette_get_series (uint32_t i, bool is_dark, GdkRGBA *color);
+/* Color of a bar with text on it: the hue and brightness of its name. */
+void app_palette_get_span (const char *name, bool is_dark, GdkRGBA *color);

@@ -15,3 +15,5 @@ GtkWidget *app_code_pane_new (AppSession *session, const SectionView *view);
 GtkWidget *app_stack_details_new (AppSession *session);
 /* Facts, findings with links, the busiest processes and functions. */
 GtkWidget *app_overview_new (AppSession *session, const SectionView *view);
+/* The chart of spans that the view names. */
+GtkWidget *app_span_view_new (AppSession *session, const SectionView *view);

@@ -2,6 +2,7 @@
 
 /* The section of marks: spans of time that programs and the recorder name. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -23,10 +24,14 @@ const Section app_marks_section = {
                  "Scheduler Details” makes marks of what each CPU runs."),
   .tracks = (const char *const[]){ "marks", NULL },
   .views = {
+    { "chart", N_ ("Mark Chart"), "view-continuous-symbolic", .chart = "marks",
+      .make = app_span_view_new },
     { "table", N_ ("Mark Table"), "x-office-spreadsheet-symbolic",
       { .view = "marks", .ignores_shape = true },
       .columns = (const char *const[]){ "time", "duration", "cpu", "pid", "group", "name",
                                         "message", NULL } },
+    { "waterfall", N_ ("Mark Waterfall"), "view-sort-descending-symbolic", .chart = "waterfall",
+      .make = app_span_view_new },
     { "summary", N_ ("Summary"), "view-list-symbolic",
       { .view = "marks", .ignores_shape = true,
         .switches = (const char *const[]){ "by-name", NULL } },

@@ -2,6 +2,7 @@
 
 /* The section of processes and threads. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -22,6 +23,8 @@ const Section app_processes_section = {
   .missing = N_ ("The capture has no processes."),
   .tracks = (const char *const[]){ "processes", NULL },
   .views = {
+    { "chart", N_ ("Process Chart"), "view-continuous-symbolic", .chart = "processes",
+      .make = app_span_view_new },
     { "processes", N_ ("Process Table"), "application-x-executable-symbolic",
       { .view = "processes", .ignores_shape = true } },
     { "threads", N_ ("Threads"), "view-list-symbolic",

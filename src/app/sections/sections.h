@@ -21,6 +21,7 @@ typedef struct SectionView
   const char *const *columns;
   const char
       *filter; /* a search entry with this placeholder is always there; NULL = on Ctrl+F */
+  const char *chart; /* of spans (views/tracks/span-chart.h) */
   GtkWidget *(*make) (AppSession *session, const struct SectionView *view); /* NULL = a table */
 } SectionView;
 

@@ -83,3 +83,5 @@ char *sysprof_track_dup_text (const Track *self, const Store *store, uint32_t it
 bool sysprof_counter_is_in_track (const char *track, const char *category);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TrackSet, sysprof_tracks_free)
+
+#include "views/tracks/span-chart.h"

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Actions on the span at the cursor of a chart. To add one, add a row to `span_actions`. */
+
+#include "app/charts/spans-private.h"
+
+#include <glib/gi18n.h>
+
+const ChartSpan *
+app_spans_get_span (AppSpans *self)
+{
+  return self->cursor_span >= 0 ? &self->picture.chart->spans[self->cursor_span] : NULL;
+}
+
+static bool
+is_chart_of_marks (AppSpans *self)
+{
+  return !g_str_equal (self->name, "processes");
+}
+
+static const Mark *
+get_mark (AppSpans *self)
+{
+  const ChartSpan *span = app_spans_get_span (self);
+
+  return span != NULL && is_chart_of_marks (self)
+             ? &app_session_get_store (self->session)->marks[span->item]
+             : NULL;
+}
+
+void
+app_spans_select (AppSpans *self)
+{
+  const ChartSpan *span = app_spans_get_span (self);
+
+  if (span == NULL || span->end <= span->begin)
+    return;
+  self->picked_begin = MAX (span->begin, 0);
+  self->picked_end = span->end;
+  app_session_select (self->session, span->begin, span->end);
+}
+
+static void
+zoom_to_span (AppSpans *self)
+{
+  const ChartSpan *span = app_spans_get_span (self);
+
+  self->picked_begin = self->picked_end = 0;
+  if (span != NULL && span->end > span->begin)
+    app_session_zoom_to (self->session, span->begin, span->end);
+}
+
+void
+app_spans_activate (AppSpans *self)
+{
+  guint signal = g_signal_lookup ("activated", APP_TYPE_SPANS);
+
+  if (app_spans_get_span (self) == NULL)
+    return;
+  if (g_signal_has_handler_pending (self, signal, 0, FALSE))
+    g_signal_emit (self, signal, 0, app_spans_get_span (self)->item);
+  else
+    zoom_to_span (self);
+}
+
+static void
+set_as_filter (AppSpans *self)
+{
+  const Mark *mark = get_mark (self);
+  const Store *store = app_session_get_store (self->session);
+  g_autofree char *value =
+      mark != NULL ? g_strdup_printf ("%s/%s", sysprof_store_string (store, mark->group),
+                                      sysprof_store_string (store, mark->name))
+                   : NULL;
+
+  if (value != NULL)
+    app_session_add_filter (self->session, "mark", value);
+}
+
+static void
+keep_process (AppSpans *self)
+{
+  const Store *store = app_session_get_store (self->session);
+  const ChartSpan *span = app_spans_get_span (self);
+  int pid = span == NULL               ? -1
+            : is_chart_of_marks (self) ? store->marks[span->item].pid
+                                       : store->processes.row[span->item].pid;
+  g_autofree char *value = g_strdup_printf ("%d", pid);
+
+  if (pid >= 0)
+    app_session_add_filter (self->session, "process", value);
+}
+
+static void
+toggle_row (AppSpans *self)
+{
+  if (self->cursor_row >= 0 && !sysprof_span_chart_has_row_per_span (self->picture.chart))
+    app_spans_toggle (self,
+                      app_span_picture_get_row (&self->picture, (guint) self->cursor_row)->row);
+}
+
+typedef struct
+{
+  const char *name;
+  const char *title;
+  guint key;
+  void (*run) (AppSpans *self);
+  bool is_of_marks, is_of_rows;
+} SpanAction;
+
+static const SpanAction span_actions[] = {
+  { "chart.select", N_ ("_Select Time Span"), GDK_KEY_s, app_spans_select },
+  { "chart.zoom", N_ ("_Zoom to Time Span"), GDK_KEY_z, zoom_to_span },
+  { "chart.filter", N_ ("Set as _Filter"), GDK_KEY_m, set_as_filter, .is_of_marks = true },
+  { "chart.toggle", N_ ("_Toggle Marks"), GDK_KEY_t, toggle_row, .is_of_rows = true },
+  { "chart.process", N_ ("Only This _Process"), GDK_KEY_p, keep_process },
+};
+
+static bool
+action_applies (AppSpans *self, const SpanAction *action)
+{
+  bool has_rows = !sysprof_span_chart_has_row_per_span (self->picture.chart);
+
+  return app_spans_get_span (self) != NULL &&
+         (!action->is_of_marks || is_chart_of_marks (self)) &&
+         (!action->is_of_rows || has_rows);
+}
+
+static void
+on_action (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
+    if (g_str_equal (span_actions[i].name, name) && APP_SPANS (widget)->picture.chart != NULL)
+      span_actions[i].run (APP_SPANS (widget));
+}
+
+static gboolean
+unparent_later (gpointer popover)
+{
+  gtk_widget_unparent (popover);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_menu_closed (GtkPopover *popover, gpointer data)
+{
+  g_idle_add (unparent_later, popover); /* its action still runs */
+}
+
+void
+app_spans_show_menu (AppSpans *self)
+{
+  g_autoptr (GMenu) menu = g_menu_new ();
+  GtkWidget *popover;
+  GdkRectangle area;
+  double x, y;
+
+  if (app_spans_get_span (self) == NULL)
+    return;
+  for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
+    if (action_applies (self, &span_actions[i]))
+      g_menu_append (menu, _ (span_actions[i].title), span_actions[i].name);
+  app_span_picture_place (&self->picture, (guint) self->cursor_row,
+                          (uint32_t) self->cursor_span, &area);
+  gtk_widget_translate_coordinates (self->area, GTK_WIDGET (self), area.x, area.y, &x, &y);
+  area.x = (int) x;
+  area.y = (int) y;
+  popover = gtk_popover_menu_new_from_model (G_MENU_MODEL (menu));
+  gtk_widget_set_parent (popover, GTK_WIDGET (self));
+  gtk_popover_set_pointing_to (GTK_POPOVER (popover), &area);
+  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
+  gtk_popover_popup (GTK_POPOVER (popover));
+}
+
+static void
+on_menu (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  app_spans_show_menu (APP_SPANS (widget));
+}
+
+bool
+app_spans_run_key (AppSpans *self, guint key)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
+    if (span_actions[i].key == key && action_applies (self, &span_actions[i]))
+      {
+        span_actions[i].run (self);
+        return true;
+      }
+  return false;
+}
+
+void
+app_spans_class_add_actions (GtkWidgetClass *class)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
+    gtk_widget_class_install_action (class, span_actions[i].name, NULL, on_action);
+  gtk_widget_class_install_action (class, "chart.menu", NULL, on_menu);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_F10, GDK_SHIFT_MASK, "chart.menu", NULL);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_Menu, 0, "chart.menu", NULL);
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves through the charts of spans with keys and pointer, and compares what they select and filter with sysprof-report.
+
+usage: test-spans.py SYSPROF SYSPROF_REPORT
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import desktop  # noqa: E402
+
+desktop.enter()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import recording  # noqa: E402
+import tap  # noqa: E402
+
+REPORT = sys.argv.pop(2)
+PROGRAM = sys.argv.pop(1)
+ROW = 22  # px
+GUTTER = 150
+
+
+class Spans(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.capture = recording.write(pathlib.Path(cls.folder.name, 'painter.syscap'))
+        cls.app = desktop.Application(PROGRAM, cls.capture)
+        cls.app.wait_for('painter.syscap', 'frame')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.app.close()
+        warnings = cls.app.warnings()
+        cls.folder.cleanup()
+        assert not warnings, warnings
+
+    def report(self, view, *options):
+        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
+        return json.loads(run.stdout)['rows']
+
+    def click(self, chart, x, y):
+        area = self.app.extents(chart)
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + x), str(area.y + y), 'click', '1'], check=True)
+
+    def totals(self, table):
+        rows = (re.fullmatch(r'(\w+), [\d,]+(?: {3}[\d.]+ %)?, ([\d,]+)(?: {3}[\d.]+ %)?', node.name or '')
+                for node in self.app.walk(self.app.wait_for(table)))
+        return {row[1]: int(row[2].replace(',', '')) for row in rows if row}
+
+    def wait_for_cursor(self, *texts):
+        """The item at the cursor of a chart, whose name has all texts."""
+        return self.app.wait_for(lambda name: all(text in name for text in texts), 'list item')
+
+    def test_1_click_selects_the_mark(self):
+        self.app.show('marks/chart')
+        chart = self.app.wait_for('Mark Chart', 'list')
+        self.app.wait_for('Hide group painter', 'push button')
+        self.click(chart, GUTTER + 1, ROW + ROW // 2)
+        self.wait_for_cursor('painter / frame: frame 0', '50.00 ms')
+        self.app.wait_for(lambda name: name.startswith('Remove filter: ') and '–' in name)
+
+    def test_2_keys_move_and_zoom(self):
+        self.app.key('Right')
+        self.wait_for_cursor('frame 1')
+        self.app.key('End')
+        self.wait_for_cursor('frame 9')
+        self.app.key('Home')
+        self.wait_for_cursor('frame 0')
+        self.app.key('Return')
+        self.app.wait(lambda: self.app.is_enabled('zoom-reset'), 'zoom')
+        self.app.act('zoom-reset')
+
+    def test_3_filter_equals_the_report(self):
+        self.app.show('marks/chart')
+        self.click(self.app.wait_for('Mark Chart', 'list'), GUTTER + 1, ROW + ROW // 2)
+        self.wait_for_cursor('frame 0')
+        self.app.key('m')
+        self.app.wait_for(lambda name: name.startswith('Remove filter: ') and 'painter/frame' in name)
+        self.app.act('zoom-reset')
+        self.app.show('time-profiler/callgraph')
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--mark', 'painter/frame')}
+        self.assertLess(expected['main'], recording.N_SAMPLES / 2)
+        self.app.wait(lambda: self.totals('Functions') == expected, f'rows {expected}')
+        for _ in ('zoom', 'filter', 'selection'):
+            self.app.act('back')
+
+    def test_4_eye_hides_the_group(self):
+        self.app.show('marks/chart')
+        self.app.wait_for('Hide group painter', 'push button').queryAction().doAction(0)
+        eye = self.app.wait_for('Show group painter', 'push button')
+        eye.queryAction().doAction(0)
+        self.app.wait_for('Hide group painter', 'push button')
+
+    def test_5_waterfall_has_a_row_per_mark(self):
+        self.app.show('marks/waterfall')
+        chart = self.app.wait_for('Mark Waterfall', 'list')
+        marks = self.report('marks')
+        self.click(chart, GUTTER + 1, ROW // 2)
+        self.wait_for_cursor(marks[0]['message'])
+        for mark in marks[1:4]:
+            self.app.key('Down')
+            self.wait_for_cursor(mark['message'])
+        self.app.act('back')
+
+    def test_6_process_chart(self):
+        self.app.show('processes/chart')
+        chart = self.app.wait_for('Process Chart', 'list')
+        self.click(chart, GUTTER + 40, ROW // 2)
+        self.wait_for_cursor(self.report('processes')[0]['command'])
+
+
+if __name__ == '__main__':
+    tap.main()
