@@ -15,6 +15,8 @@ bool app_palette_find_category (const char *category, bool is_dark, GdkRGBA *col
 /* Color of a frame in a flame graph: the hue of its category, the brightness of its name. */
 void
 app_palette_get_frame (const char *category, const char *name, bool is_dark, GdkRGBA *color);
+/* Color of a wait by its reason (OffCpuReason); 0 = the thread had nothing to do. */
+void app_palette_get_wait (uint32_t reason, bool is_dark, GdkRGBA *color);
 /* Color of series or item number `i`. */
 void app_palette_get_series (uint32_t i, bool is_dark, GdkRGBA *color);
 /* Color of a bar with text on it: the hue and brightness of its name. */

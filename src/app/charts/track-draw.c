@@ -45,12 +45,21 @@ x_of_bin (const Drawing *self, uint32_t bin)
   return (int) floor (CLAMP (x, -1e6, 1e6));
 }
 
+/* Height for values: spans of the track are in a strip below. */
+static int
+get_value_height (const Drawing *self)
+{
+  return self->track->kind == TRACK_AREA && self->track->n_spans > 0
+             ? self->height - TRACK_STRIP_HEIGHT
+             : self->height;
+}
+
 static int
 y_of (const Drawing *self, double value)
 {
   double share = (value - self->track->min) / (self->track->max - self->track->min);
 
-  return (int) lround ((1 - CLAMP (share, 0, 1)) * (self->height - 1));
+  return (int) lround ((1 - CLAMP (share, 0, 1)) * (get_value_height (self) - 1));
 }
 
 static void
@@ -64,10 +73,32 @@ color_of_series (const Drawing *self, uint32_t i, GdkRGBA *color)
     *color = (GdkRGBA){ 0.557f, 0.639f, 0.769f, 1 };
 }
 
+static void
+draw_strip (const Drawing *self)
+{
+  int y = self->height - TRACK_STRIP_HEIGHT + 1;
+
+  for (uint32_t i = 0; i < self->track->n_spans; i++)
+    {
+      const TrackSpan *span = &self->track->spans[i];
+      double begin = app_axis_get_x (self->axis, span->begin);
+      double end = app_axis_get_x (self->axis, span->end);
+      int x = (int) floor (CLAMP (begin, -1, self->axis->width));
+      int right = (int) floor (CLAMP (end, -1, self->axis->width + 1));
+      GdkRGBA color;
+
+      if (end < 0 || begin > self->axis->width)
+        continue;
+      app_palette_get_wait (span->color, self->is_dark, &color);
+      fill (self, &color, x, y, MAX (right - x, 1), TRACK_STRIP_HEIGHT - 2);
+    }
+}
+
 /* Bins of equal heights side by side become one rectangle. */
 static void
 draw_area (const Drawing *self)
 {
+  draw_strip (self);
   for (uint32_t i = 0; i < self->track->n_series; i++)
     {
       const TrackSeries *series = &self->track->series[i];

@@ -163,8 +163,12 @@ app_track_dup_text_at (AppTrack *self, double x, double y)
 
   if (track == NULL)
     return NULL;
-  if (!has_spans (track))
+  if (!has_spans (track) &&
+      (track->n_spans == 0 ||
+       y < gtk_widget_get_height (GTK_WIDGET (self)) - TRACK_STRIP_HEIGHT))
     return dup_text_of_bin (self, find_bin (self, x));
+  if (!has_spans (track))
+    y = 0; /* the strip is one lane */
   span = find_span (self, x, y);
   return span >= 0 ? dup_text_of_span (self, span) : NULL;
 }

@@ -13,6 +13,8 @@
 #include "app/session/session.h"
 #include "views/tracks/tracks.h"
 
+#define TRACK_STRIP_HEIGHT 7 /* px of the spans below the values of an area */
+
 /* The set is shared by its tracks. */
 typedef struct
 {

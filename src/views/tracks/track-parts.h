@@ -36,6 +36,8 @@ Track *sysprof_track_fill_add (TrackFill *fill, const TrackSource *source, const
 /* Gives the track a new series without values. Valid until the next one of the track is added.
  * */
 TrackSeries *sysprof_track_add_series (TrackFill *fill, Track *track, const char *title);
+/* Sets the scale and the figures of series from their bins. */
+void sysprof_track_measure (const TrackFill *fill, Track *track);
 static inline uint32_t
 sysprof_track_bin (const TrackFill *fill, int64_t offset)
 {
@@ -71,4 +73,5 @@ void sysprof_fill_process_tracks (TrackFill *fill, const TrackSource *source);
 char *sysprof_dup_mark_text (const Store *store, uint32_t item);
 char *sysprof_dup_log_text (const Store *store, uint32_t item);
 char *sysprof_dup_dbus_text (const Store *store, uint32_t item);
+char *sysprof_dup_wait_text (const Store *store, uint32_t item);
 char *sysprof_dup_process_text (const Store *store, uint32_t item);

@@ -13,7 +13,7 @@
 static const TrackSource sources[] = {
   { "samples", "Stack traces", "functions", TRACK_AREA, sysprof_fill_sample_tracks },
   { "categories", "CPU by category", "%", TRACK_AREA, sysprof_fill_category_tracks },
-  { "threads", "", "%", TRACK_AREA, sysprof_fill_thread_tracks },
+  { "threads", "", "%", TRACK_AREA, sysprof_fill_thread_tracks, sysprof_dup_wait_text },
   { "allocations", "Allocated", "bytes", TRACK_AREA, sysprof_fill_allocation_tracks },
   { "marks", "Marks", "", TRACK_SPANS, sysprof_fill_mark_tracks, sysprof_dup_mark_text },
   { "logs", "Logs", "", TRACK_TICKS, sysprof_fill_log_tracks, sysprof_dup_log_text },

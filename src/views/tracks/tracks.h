@@ -16,7 +16,7 @@
 
 typedef enum
 {
-  TRACK_AREA,  /* values, filled from 0 */
+  TRACK_AREA,  /* values, filled from 0; spans, if any, in a strip below them */
   TRACK_LINE,  /* values, as lines from least to greatest of each bin */
   TRACK_SPANS, /* spans in lanes */
   TRACK_TICKS, /* instants */

@@ -11,7 +11,6 @@
 #define PERCENT      100.0
 #define ROUNDING     0.01
 #define MOST_SERIES  8
-#define MOST_TRACKS  64            /* of threads */
 #define SHOWN_SERIES "(0123456789" /* names of counters of single parts contain these */
 
 static void
@@ -22,8 +21,8 @@ put (TrackSeries *series, uint32_t bin, double value)
 }
 
 /* Sets the scale and the figures of series from their bins. */
-static void
-measure (const TrackFill *fill, Track *track)
+void
+sysprof_track_measure (const TrackFill *fill, Track *track)
 {
   for (uint32_t i = 0; i < track->n_series; i++)
     {
@@ -97,115 +96,14 @@ sysprof_fill_sample_tracks (TrackFill *fill, const TrackSource *source)
   for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
     if (isfinite (track->series->least[bin]))
       track->series->least[bin] = 0;
-  measure (fill, track);
+  sysprof_track_measure (fill, track);
 }
 
-/* Coarse bins, in which a thread's number of samples is a share of time. */
 typedef struct
 {
   Track *track;
-  uint8_t *category;   /* [stacks.n] or NULL */
-  GHashTable *threads; /* (pid, tid) → 1 + index of `counts` */
-  GPtrArray *counts;   /* ThreadCounts */
+  uint8_t *category; /* [stacks.n] */
 } Counting;
-
-typedef struct
-{
-  int32_t pid, tid;
-  ProcessId process;
-  uint64_t n;
-  uint32_t *in_bin; /* [n_bins] */
-} ThreadCounts;
-
-static void
-thread_counts_free (gpointer data)
-{
-  ThreadCounts *self = data;
-
-  g_free (self->in_bin);
-  g_free (self);
-}
-
-static void
-count_thread (TrackFill *fill, const StackEvents *events, uint32_t i, void *data)
-{
-  Counting *counting = data;
-  gint64 key = ((gint64) events->pid[i] << 32) | (guint32) events->tid[i];
-  ThreadCounts *counts = g_hash_table_lookup (counting->threads, &key);
-
-  if (counts == NULL)
-    {
-      gint64 *stored = g_memdup2 (&key, sizeof key);
-
-      counts = g_new0 (ThreadCounts, 1);
-      *counts = (ThreadCounts){ .pid = events->pid[i],
-                                .tid = events->tid[i],
-                                .process = events->process[i],
-                                .in_bin = g_new0 (uint32_t, fill->query->n_bins) };
-      g_hash_table_insert (counting->threads, stored, counts);
-      g_ptr_array_add (counting->counts, counts);
-    }
-  counts->n++;
-  counts->in_bin[bin_of (fill, events, i)]++;
-}
-
-static int
-compare_counts (gconstpointer left, gconstpointer right)
-{
-  const ThreadCounts *a = *(ThreadCounts *const *) left, *b = *(ThreadCounts *const *) right;
-
-  return (a->n < b->n) - (a->n > b->n);
-}
-
-/* Number of samples that a thread has in a bin if it runs all the time. It follows from the
- * period of the sampled event if that is a time; else the busiest bin of a thread is a full one. */
-static double
-most_in_bin (const TrackFill *fill, const GPtrArray *counts)
-{
-  const Store *store = fill->store;
-  double width = (double) (fill->query->end - fill->query->begin) / fill->query->n_bins;
-  uint32_t most = 1;
-
-  if (store->n_sampled_events == 1 && store->sampled_events[0].is_time &&
-      store->sampled_events[0].period > 0)
-    return fmax (width / (double) store->sampled_events[0].period, 1);
-  for (guint i = 0; i < counts->len; i++)
-    for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
-      most = MAX (most, ((ThreadCounts *) counts->pdata[i])->in_bin[bin]);
-  return most;
-}
-
-void
-sysprof_fill_thread_tracks (TrackFill *fill, const TrackSource *source)
-{
-  g_autoptr (GHashTable) threads =
-      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  g_autoptr (GPtrArray) counts = g_ptr_array_new_with_free_func (thread_counts_free);
-  Counting counting = { .threads = threads, .counts = counts };
-  double most;
-
-  for_each_event (fill, &fill->store->samples, count_thread, &counting);
-  g_ptr_array_sort (counts, compare_counts);
-  most = most_in_bin (fill, counts);
-  for (guint i = 0; i < MIN (counts->len, MOST_TRACKS); i++)
-    {
-      ThreadCounts *thread = counts->pdata[i];
-      g_autofree char *label =
-          sysprof_store_dup_thread_label (fill->store, thread->process, thread->tid);
-      g_autofree char *title = sysprof_dup_one_line (label);
-      Track *track = sysprof_track_fill_add (fill, source, title);
-      TrackSeries *series = sysprof_track_add_series (fill, track, "Samples");
-
-      for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
-        if (thread->in_bin[bin] > 0)
-          {
-            put (series, bin, fmin (PERCENT * thread->in_bin[bin] / most, PERCENT));
-            series->least[bin] = 0;
-          }
-      track->activity = thread->n;
-      measure (fill, track);
-    }
-}
 
 static void
 count_category (TrackFill *fill, const StackEvents *events, uint32_t i, void *data)
@@ -249,7 +147,7 @@ sysprof_fill_category_tracks (TrackFill *fill, const TrackSource *source)
         track->series[i].least[bin] *= PERCENT / most;
         track->series[i].most[bin] *= PERCENT / most;
       }
-  measure (fill, track);
+  sysprof_track_measure (fill, track);
 }
 
 static void
@@ -271,7 +169,7 @@ sysprof_fill_allocation_tracks (TrackFill *fill, const TrackSource *source)
 
   (void) sysprof_track_add_series (fill, track, "Allocated");
   for_each_event (fill, &fill->store->allocations, put_size, track);
-  measure (fill, track);
+  sysprof_track_measure (fill, track);
 }
 
 static void
@@ -315,7 +213,7 @@ sysprof_fill_counter_tracks (TrackFill *fill, const TrackSource *source)
                                          sysprof_store_string (store, counter->category)))
           put_counter (fill, track, counter);
       }
-  measure (fill, track);
+  sysprof_track_measure (fill, track);
   if (track->n_series == 0)
     g_array_set_size (fill->tracks, fill->tracks->len - 1);
 }
