@@ -141,38 +141,66 @@ has_weight (const Store *store, Weight weight)
     }
 }
 
-const char *
-app_options_name_weight (Weight weight)
+static GMenuModel *
+make_weight_menu (AppSession *session)
 {
-  return _ (weights[weight].title);
+  GMenu *menu = g_menu_new ();
+
+  for (int i = 0; i < N_WEIGHTS; i++)
+    if (has_weight (app_session_get_store (session), i))
+      {
+        g_autofree char *action = g_strdup_printf ("win.weight::%s", weights[i].name);
+
+        g_menu_append (menu, _ (weights[i].title), action);
+      }
+  return G_MENU_MODEL (menu);
+}
+
+static void
+name_weight (AppSession *session, GtkMenuButton *button)
+{
+  const char *title = _ (weights[app_session_get_focus (session)->weight].title);
+  g_autoptr (GString) name = g_string_new (title);
+
+  g_string_replace (name, "_", "", 0);
+  gtk_menu_button_set_label (button, name->str);
+}
+
+GtkWidget *
+app_weight_button_new (AppSession *session)
+{
+  GtkWidget *button = gtk_menu_button_new ();
+  g_autoptr (GMenuModel) menu = make_weight_menu (session);
+
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), menu);
+  gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (button), FALSE);
+  gtk_widget_set_tooltip_text (button, _ ("Weight of the call graphs"));
+  gtk_widget_set_sensitive (button, g_menu_model_get_n_items (menu) > 1);
+  g_signal_connect_object (session, "focus-changed", G_CALLBACK (name_weight), button, 0);
+  name_weight (session, GTK_MENU_BUTTON (button));
+  return button;
 }
 
 GMenuModel *
 app_options_make_menu (AppSession *session)
 {
+  static const char *const titles[] = { N_ ("Callgraph"), N_ ("Flamegraph") };
   GMenu *menu = g_menu_new ();
+  g_autoptr (GMenuModel) weight_menu = make_weight_menu (session);
 
-  for (int part = 0; part < 3; part++)
+  for (int part = 0; part < 2; part++)
     {
-      static const char *const titles[] = { N_ ("Callgraph"), N_ ("Flamegraph"),
-                                            N_ ("Weight") };
       g_autoptr (GMenu) section = g_menu_new ();
 
-      for (size_t i = 0; part < 2 && i < G_N_ELEMENTS (options); i++)
+      for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
         if (options[i].is_of_flames == part)
           {
             g_autofree char *action = g_strdup_printf ("win.%s", options[i].action);
 
             g_menu_append (section, _ (options[i].title), action);
           }
-      for (int i = 0; part == 2 && i < N_WEIGHTS; i++)
-        if (has_weight (app_session_get_store (session), i))
-          {
-            g_autofree char *action = g_strdup_printf ("win.weight::%s", weights[i].name);
-
-            g_menu_append (section, _ (weights[i].title), action);
-          }
       g_menu_append_section (menu, _ (titles[part]), G_MENU_MODEL (section));
     }
+  g_menu_append_section (menu, _ ("Weight"), weight_menu);
   return G_MENU_MODEL (menu);
 }

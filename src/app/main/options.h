@@ -11,5 +11,6 @@
 void app_options_add_actions (GActionMap *map, AppSession *session);
 /* The menu "View Options". *(full)* */
 GMenuModel *app_options_make_menu (AppSession *session);
-/* Words for a weight of the focus. */
-const char *app_options_name_weight (Weight weight);
+/* A button with the name of the weight and a menu of those that the capture has; hidden by its
+ * owner where the weight does not matter. */
+GtkWidget *app_weight_button_new (AppSession *session);

@@ -46,6 +46,7 @@ struct _AppWindow
   GtkWidget *right; /* AdwFlap of the details */
   GtkWidget *sidebar;
   GtkWidget *timeline;
+  GtkWidget *weight;
   GtkWidget *pages; /* GtkStack of sections */
   GtkWidget *details;
   bool hides_details; /* the user closed them */
@@ -93,6 +94,7 @@ show_section (AppWindow *self, const Section *section)
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), section->id);
   app_timeline_set_tracks (APP_TIMELINE (self->timeline), has_data ? section->tracks : NULL);
   app_sidebar_select (self->sidebar, section);
+  gtk_widget_set_visible (self->weight, has_data && section->chooses_weight);
   show_details (self, section);
 }
 
@@ -113,12 +115,18 @@ static GtkWidget *
 make_content (AppWindow *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *bar = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  GtkWidget *chips = app_chips_new (self->session);
 
   self->timeline = app_timeline_new (self->session);
   self->pages = gtk_stack_new ();
   gtk_widget_set_vexpand (self->pages, TRUE);
   gtk_box_append (GTK_BOX (box), self->timeline);
-  gtk_box_append (GTK_BOX (box), app_chips_new (self->session));
+  self->weight = app_weight_button_new (self->session);
+  gtk_widget_set_hexpand (chips, TRUE);
+  gtk_box_append (GTK_BOX (bar), chips);
+  gtk_box_append (GTK_BOX (bar), self->weight);
+  gtk_box_append (GTK_BOX (box), bar);
   gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
   gtk_box_append (GTK_BOX (box), self->pages);
   self->details = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);

@@ -21,6 +21,7 @@ const Section app_time_profiler_section = {
   .group = SECTIONS_CALLGRAPH,
   .count = count,
   .has_badge = true,
+  .chooses_weight = true,
   .missing = N_ ("Record with “Sample Native Stacks” to see where time is spent."),
   .tracks = (const char *const[]){ "categories", "samples", "threads", NULL },
   .make_details = app_stack_details_new,

@@ -229,3 +229,15 @@ app_cell_set_level (AppCell *self, uint32_t depth, bool is_expandable, bool is_e
   gtk_widget_set_margin_end (self->expander, 4);
   gtk_widget_set_opacity (self->expander, is_expandable ? 1 : 0);
 }
+
+void
+app_cell_set_kind (AppCell *self, const char *kind)
+{
+  static const char *const kinds[] = { "process", "thread", "root", "marker" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (kind != NULL && g_str_equal (kinds[i], kind))
+      gtk_widget_add_css_class (self->label, kinds[i]);
+    else
+      gtk_widget_remove_css_class (self->label, kinds[i]);
+}

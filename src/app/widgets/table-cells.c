@@ -17,13 +17,14 @@ static const struct
   { COLUMN_COUNT, 90 },  { COLUMN_DURATION, 100 }, { COLUMN_TIME, 110 }, { COLUMN_BYTES, 110 },
   { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 84 },  { COLUMN_GRAPH, 124 },
 };
-#define SHARE_WIDTH   122
-#define PERCENT_WIDTH 76
-#define TEXT_WIDTH    150
-#define TEXT_MOST     260
-#define DIGIT_WIDTH   9
-#define LETTER_WIDTH  8
-#define MOST_MEASURED 200 /* rows */
+#define SHARE_WIDTH      122
+#define TIME_SHARE_WIDTH 150
+#define PERCENT_WIDTH    76
+#define TEXT_WIDTH       150
+#define TEXT_MOST        260
+#define DIGIT_WIDTH      9
+#define LETTER_WIDTH     8
+#define MOST_MEASURED    200 /* rows */
 
 char *
 app_column_dup_title (const Column *column)
@@ -67,7 +68,9 @@ app_column_get_width (const Rows *rows, uint32_t i)
   if (column->is_long)
     return 0;
   if (column->share)
-    return is_percent (rows, i) ? PERCENT_WIDTH : SHARE_WIDTH;
+    return is_percent (rows, i)              ? PERCENT_WIDTH
+           : column->kind == COLUMN_DURATION ? TIME_SHARE_WIDTH
+                                             : SHARE_WIDTH;
   for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
     if (widths[at].kind == column->kind)
       return MAX (widths[at].width, least);
@@ -142,6 +145,7 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
   GdkRGBA color = { 0 };
 
   app_cell_set_text (cell, text, shown);
+  app_cell_set_kind (cell, find_text (&result->rows, row, "kind"));
   if (category != NULL && result->focus->categorizes)
     {
       bool is_known = app_palette_find_category (category, app_palette_is_dark (), &color);

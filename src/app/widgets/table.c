@@ -31,6 +31,7 @@ typedef struct
 {
   AppTable *table;
   uint32_t column;
+  ColumnKind kind;
   bool is_first;
 } TableColumn;
 
@@ -213,7 +214,7 @@ add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool ex
   g_autoptr (GtkSorter) sorter = NULL;
   int width = expands ? 0 : app_column_get_width (rows, i);
 
-  *data = (TableColumn){ self, i, is_first };
+  *data = (TableColumn){ self, i, column->kind, is_first };
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), data);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), data);
@@ -269,7 +270,7 @@ has_columns (AppTable *self, const Rows *rows, const GArray *chosen)
       const TableColumn *data = g_object_get_data (column, "column");
       uint32_t index = g_array_index (chosen, uint32_t, i);
 
-      if (data->column != index ||
+      if (data->column != index || data->kind != rows->columns[index].kind ||
           strcmp (g_object_get_data (column, "name"), rows->columns[index].name) != 0)
         return false;
     }
