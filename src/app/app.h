@@ -15,19 +15,17 @@
  * runs a query (session/query.h): rows of a view (session/row-query.h) or tracks
  * (charts/track-query.h). Results are frozen.
  *
- * What to add for a new
+ * Each new part is a row of one table:
  *
- *   section   a Section in sections/NAME.c, its name in sections.h, sections.c and meson.build
- *   view      a SectionView in its section. Without `make` it is a table of the rows of its
- *             query. With it, it is a pane of panes/, made of tables and charts
- *   column    in the view of src/views; tables follow the kinds of columns
- *   track     a row in `sources` of views/tracks/tracks.c, and its name in `tracks` of a section
- *   chart of spans  a row in `sources` of views/tracks/span-chart.c, and its name in a SectionView
- *   way to draw tracks  a TrackKind, and its function in charts/track-draw.c
- *   option    a row in main/options.c; options that select are in document/selection
- *   key       a row in main/shortcuts.c
- *   action on rows of tables and flame graphs  a row in widgets/row-actions.c
- *   setting of recordings  a row in recording/settings.c; its use in recording/recorder.c */
+ *   A section is a Section in sections/NAME.c, with its name in sections.h and sections.c.
+ *   A view is a SectionView in its section: a table, or a pane of panes/ with `make`.
+ *   A column is in a view of src/views. Tables follow the kinds of columns.
+ *   A track is a row of `sources` in views/tracks/tracks.c. Sections name their tracks.
+ *   A way to draw tracks is a TrackKind, and a function in charts/track-draw.c.
+ *   An option is a row in main/options.c. Options that select are in document/selection.
+ *   A key is a row in main/shortcuts.c.
+ *   An action on rows of tables and flame graphs is a row in widgets/row-actions.c.
+ *   A setting of recordings is a row in recording/settings.c, for recording/recorder.c. */
 
 #pragma once
 

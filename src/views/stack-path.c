@@ -58,7 +58,7 @@ advance (const Matching *self, uint32_t matched, SymbolId symbol)
   return is_at (self, 0, symbol) ? 1 : 0;
 }
 
-/* Parents stand before their children. */
+/* In the order of the table, in which parents have smaller numbers than their children. */
 static void
 match_top_down (const Matching *self, uint8_t *is_on)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the frames of a flame graph lie on the screen, for one zoomed frame; and what is drawn
- * of them. */
+/* Positions of the frames of a flame graph on the screen, and the drawing of them. */
 
 #pragma once
 

@@ -370,7 +370,7 @@ expand_first (AppTable *self)
     app_rows_model_set_expanded (self->model, i, true);
 }
 
-/* Shows a model in the order of the header, with what was expanded and selected before. */
+/* Shows a model in the order of the header. Rows stay expanded and selected. */
 static void
 show_model (AppTable *self, AppRowsModel *earlier)
 {

@@ -6,7 +6,7 @@
  *   TrackSet *set = sysprof_tracks_new (&query, &request);
  *
  * A track has either series of values, one value per bin, or spans: at most one per bin and
- * lane, because spans that would lie in one bin are merged. All times are ns since the start of
+ * lane, because spans of one bin are merged. All times are ns since the start of
  * the recording. The selection of the request applies, except its time: a track shows the time
  * of the query. To add a track, add a row to `sources` in tracks.c. */
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define PERCENT      100.0
-#define ROUNDING     0.01
 #define MOST_SERIES  8
 #define SHOWN_SERIES "(0123456789" /* names of counters of single parts contain these */
 
@@ -18,38 +17,6 @@ put (TrackSeries *series, uint32_t bin, double value)
 {
   series->least[bin] = fmin (series->least[bin], value);
   series->most[bin] = fmax (series->most[bin], value);
-}
-
-/* Sets the scale and the figures of series from their bins. */
-void
-sysprof_track_measure (const TrackFill *fill, Track *track)
-{
-  for (uint32_t i = 0; i < track->n_series; i++)
-    {
-      TrackSeries *series = &track->series[i];
-      double sum = 0;
-      uint32_t n = 0;
-
-      for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
-        if (isfinite (series->most[bin]))
-          {
-            series->min = fmin (series->min, series->least[bin]);
-            series->max = fmax (series->max, series->most[bin]);
-            sum += series->least[bin] / 2 + series->most[bin] / 2;
-            n++;
-          }
-      series->mean = n > 0 ? sum / n : NAN;
-      if (isfinite (series->max))
-        {
-          track->max = i == 0 ? series->max : fmax (track->max, series->max);
-          track->min = fmin (track->min, series->min);
-        }
-    }
-  /* Sums of shares may exceed 100 % by rounding. */
-  if (strcmp (track->unit, "%") == 0 && !(track->max > PERCENT + ROUNDING))
-    track->max = PERCENT;
-  if (track->max <= track->min)
-    track->max = track->min + 1;
 }
 
 /* Calls `func` for each event of `events` that the filter takes within the shown time. */
