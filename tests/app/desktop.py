@@ -48,7 +48,7 @@ class Timeout(AssertionError):
 class Application:
     """The running program. `arguments` are files to open."""
 
-    def __init__(self, program, *arguments):
+    def __init__(self, program, *arguments, environment=None):
         import gi
         gi.require_version('Gio', '2.0')
         from gi.repository import Gio, GLib
@@ -56,11 +56,16 @@ class Application:
         self.Gio, self.GLib, self.pyatspi = Gio, GLib, pyatspi
         self.context = GLib.MainContext.default()
         self.errors = tempfile.TemporaryFile('w+')
-        self.process = subprocess.Popen([program, *map(str, arguments)], stderr=self.errors)
+        self.process = subprocess.Popen([program, *map(str, arguments)], stderr=self.errors, env={**os.environ, **(environment or {})})
         self.bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
 
     def close(self):
         self.process.terminate()
+        self.process.wait(SECONDS)
+
+    def kill(self):
+        """Ends it as a crash does."""
+        self.process.kill()
         self.process.wait(SECONDS)
 
     def warnings(self):
@@ -114,6 +119,21 @@ class Application:
     def wait_for(self, name, role=None, top=None):
         return self.wait(lambda: self.find(name, role, top), f'object {name!r} ({role})')
 
+    def press(self, name, role=None, top=None):
+        """Presses a button, or toggles a switch, once it is there."""
+        node = self.wait_for(name, role, top)
+        node.queryAction().doAction(0)
+        return node
+
+    def is_checked(self, node):
+        return node.getState().contains(self.pyatspi.STATE_CHECKED)
+
+    def unnamed(self, top=None):
+        """Controls whose name is missing, or only the name of their class."""
+        roles = {'push button', 'toggle button', 'check box', 'text', 'entry', 'combo box', 'page tab', 'menu item', 'slider'}
+        return [f'{node.getRoleName()} {node.name!r} in {node.parent.parent.name!r}' for node in self.walk(top)
+                if node.getRoleName() in roles and (not node.name or node.name.startswith(('Gtk', 'Adw')))]
+
     def entry(self, top):
         """The first text field below an object."""
         for node in self.walk(top):
@@ -155,6 +175,11 @@ class Application:
         """Shows SECTION or SECTION/VIEW."""
         self.wait(lambda: self.is_enabled('zoom-in', window) is not None, 'loaded capture')
         self.act('section', self.GLib.Variant('s', view), window=window)
+
+    def focus(self, title):
+        """Gives the keyboard to a window: there is no window manager."""
+        self.wait_for(title, 'frame')
+        subprocess.run(['xdotool', 'search', '--sync', '--name', title, 'windowfocus', '--sync'], check=True)
 
     def key(self, *keys):
         subprocess.run(['xdotool', 'key', *keys], check=True)

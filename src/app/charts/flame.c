@@ -466,6 +466,8 @@ make_search (AppFlame *self)
 
   self->search_entry = gtk_search_entry_new ();
   gtk_widget_set_hexpand (self->search_entry, TRUE);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->search_entry),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Search"), -1);
   self->search_share = gtk_label_new (NULL);
   gtk_widget_set_hexpand (row, TRUE);
   gtk_box_append (GTK_BOX (row), self->search_entry);

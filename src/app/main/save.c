@@ -92,7 +92,8 @@ on_answer (AdwMessageDialog *dialog, const char *response, AppWindow *window)
   else if (g_str_equal (response, "discard"))
     {
       app_unsaved_delete (app_window_get_file (window));
-      gtk_window_destroy (GTK_WINDOW (window));
+      /* The dialog still uses its parent. */
+      g_idle_add_once ((GSourceOnceFunc) (void (*) (void)) gtk_window_destroy, window);
     }
 }
 

@@ -407,6 +407,9 @@ make_loading (AppWindow *self)
 
   self->progress = gtk_progress_bar_new ();
   gtk_widget_add_css_class (self->progress, "osd");
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->progress),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Opening the recording…"),
+                                  -1);
   self->loading_label = gtk_label_new (_ ("Opening the recording…"));
   gtk_widget_add_css_class (self->loading_label, "dim-label");
   gtk_widget_set_vexpand (self->loading_label, TRUE);

@@ -63,6 +63,7 @@ overview_free (gpointer data)
   Overview *self = data;
 
   g_signal_handlers_disconnect_by_data (self->session, self);
+  g_object_unref (self->session);
   app_query_free (self->facts_query);
   app_query_free (self->findings_query);
   g_clear_pointer (&self->result, app_row_result_unref);
@@ -286,7 +287,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
   GtkWidget *clamp = adw_clamp_new ();
 
-  self->session = session;
+  self->session = g_object_ref (session);
   self->page = gtk_scrolled_window_new ();
   self->facts = gtk_grid_new ();
   gtk_grid_set_column_spacing (GTK_GRID (self->facts), 12);

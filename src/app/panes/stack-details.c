@@ -28,6 +28,7 @@ details_free (gpointer data)
   Details *self = data;
 
   g_signal_handlers_disconnect_by_data (self->session, self);
+  g_object_unref (self->session);
   g_free (self);
 }
 
@@ -123,7 +124,7 @@ app_stack_details_new (AppSession *session)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *scroller = gtk_scrolled_window_new ();
 
-  self->session = session;
+  self->session = g_object_ref (session);
   self->title = make_heading (_ ("All Processes"));
   self->samples = app_table_new (session, NULL, _ ("Samples of the Chosen Row"));
   self->categories = app_table_new (session, NULL, _ ("Categories"));

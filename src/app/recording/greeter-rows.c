@@ -44,8 +44,6 @@ make_switch_row (const Setting *setting, JsonObject *settings)
   bind_setting (widget, setting, settings);
   gtk_switch_set_active (GTK_SWITCH (widget), app_settings_get_switch (settings, setting->key));
   gtk_widget_set_valign (widget, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ (setting->title), -1);
   g_signal_connect (widget, "notify::active", G_CALLBACK (on_switched), NULL);
   adw_action_row_add_suffix (ADW_ACTION_ROW (row), widget);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), widget);
@@ -219,6 +217,8 @@ rebuild_list (GtkWidget *expander)
       gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
       gtk_button_set_has_frame (GTK_BUTTON (button), FALSE);
       gtk_widget_set_tooltip_text (button, _ ("Remove"));
+      gtk_accessible_update_property (GTK_ACCESSIBLE (button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                      _ ("Remove"), -1);
       g_object_set_data (G_OBJECT (button), "index", GUINT_TO_POINTER (i));
       g_signal_connect (button, "clicked", G_CALLBACK (remove_value), expander);
       adw_action_row_add_suffix (ADW_ACTION_ROW (row), button);
@@ -240,6 +240,8 @@ make_list_row (const Setting *setting, JsonObject *settings)
   g_object_set_data_full (G_OBJECT (expander), "rows", g_ptr_array_new (),
                           (GDestroyNotify) g_ptr_array_unref);
   rebuild_list (expander);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (expander), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ (setting->title), -1);
   return expander;
 }
 

@@ -13,6 +13,7 @@
 #include "app/recording/pad.h"
 #include "app/recording/recorder.h"
 #include "app/recording/unsaved.h"
+#include "app/widgets/button.h"
 #include "app/widgets/info-bar.h"
 #include "record/record.h"
 
@@ -101,7 +102,7 @@ look_whether_it_runs (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Ends a recording that nobody will see. */
+/* Ends a recording without a window. */
 static void
 abandon (AppGreeter *self)
 {
@@ -246,19 +247,6 @@ add_pages (AppGreeter *self, AdwViewStack *stack)
     }
 }
 
-static GtkWidget *
-make_button (const char *title, const char *action)
-{
-  GtkWidget *button = gtk_button_new_with_mnemonic (title);
-  GtkWidget *label = gtk_button_get_child (GTK_BUTTON (button));
-
-  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
-  gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
-  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), action);
-  gtk_widget_set_hexpand (button, TRUE);
-  return button;
-}
-
 /* Recordings that were opened before, newest first. */
 static GtkWidget *
 make_recent_button (void)
@@ -279,17 +267,20 @@ static GtkWidget *
 make_buttons (AppGreeter *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  GtkWidget *button;
   GtkWidget *open = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
 
   gtk_widget_add_css_class (open, "linked");
-  gtk_box_append (GTK_BOX (open), make_button (_ ("_Open File…"), "app.open"));
+  button = app_button_new (_ ("_Open File…"), "app.open");
+  gtk_widget_set_hexpand (button, TRUE);
+  gtk_box_append (GTK_BOX (open), button);
   gtk_box_append (GTK_BOX (open), make_recent_button ());
-  self->record_button = make_button (_ ("_Record to Memory"), "win.record-to-memory");
+  self->record_button = app_button_new (_ ("_Record to Memory"), "win.record-to-memory");
   gtk_widget_add_css_class (self->record_button, "suggested-action");
   gtk_box_set_homogeneous (GTK_BOX (box), TRUE);
   gtk_widget_add_css_class (box, "greeter-buttons");
   gtk_box_append (GTK_BOX (box), open);
-  gtk_box_append (GTK_BOX (box), make_button (_ ("Record to _File…"), "win.record-to-file"));
+  gtk_box_append (GTK_BOX (box), app_button_new (_ ("Record to _File…"), "win.record-to-file"));
   gtk_box_append (GTK_BOX (box), self->record_button);
   return box;
 }

@@ -8,6 +8,7 @@
 
 #include "app/main/window.h"
 #include "app/recording/unsaved.h"
+#include "app/widgets/button.h"
 #include "record/record.h"
 #include "text/text.h"
 
@@ -37,8 +38,7 @@ struct _AppPad
 
 G_DEFINE_FINAL_TYPE (AppPad, app_pad, ADW_TYPE_APPLICATION_WINDOW)
 
-/* What instruments could not record, with reasons and remedies; NULL if there is nothing.
- * *(full)* */
+/* The messages of instruments, with reasons and remedies; NULL if there are none. *(full)* */
 static char *
 dup_failures (AppPad *self, guint *n_failures)
 {
@@ -122,10 +122,9 @@ show_failure (AppPad *self, const GError *error, bool is_kept)
 {
   GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
   g_autofree char *text =
-      is_kept
-          ? g_strdup_printf ("%s\n\n%s", error->message,
-                             _ ("What was recorded until then is kept, and shown in a window."))
-          : g_strdup (error->message);
+      is_kept ? g_strdup_printf ("%s\n\n%s", error->message,
+                                 _ ("The recording until then is kept. A window shows it."))
+              : g_strdup (error->message);
   GtkWidget *dialog =
       adw_message_dialog_new (is_kept ? gtk_application_get_active_window (application) : NULL,
                               _ ("Recording Failed"), text);
@@ -173,7 +172,7 @@ stop (AppPad *self)
       return;
     }
   self->is_stopping = true;
-  gtk_button_set_label (GTK_BUTTON (self->button), _ ("_Skip Symbols"));
+  app_button_set_title (self->button, _ ("_Skip Symbols"));
   gtk_widget_remove_css_class (self->button, "destructive-action");
   gtk_label_set_text (GTK_LABEL (self->caption), _ ("Adding symbols…"));
   sysprof_recording_stop_async (self->recording, NULL, on_stopping, NULL);
@@ -235,7 +234,7 @@ app_pad_init (AppPad *self)
   self->size = add_label (box, "dim-label");
   self->losses = add_label (box, "warning");
   self->failures = add_label (box, "warning");
-  self->button = gtk_button_new_with_mnemonic (_ ("_Stop Recording"));
+  self->button = app_button_new (_ ("_Stop Recording"), NULL);
   gtk_widget_add_css_class (self->button, "destructive-action");
   gtk_widget_set_halign (self->button, GTK_ALIGN_CENTER);
   gtk_widget_set_margin_top (self->button, 12);

@@ -60,10 +60,6 @@ add_process (GtkWidget *rows, int pid, bool is_chosen)
   adw_action_row_set_title_lines (ADW_ACTION_ROW (row), 1);
   adw_action_row_set_subtitle (ADW_ACTION_ROW (row), subtitle);
   gtk_check_button_set_active (GTK_CHECK_BUTTON (check), is_chosen);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (check), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  command, -1);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (row), GTK_ACCESSIBLE_PROPERTY_LABEL, command,
-                                  -1);
   adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   g_object_set_data (G_OBJECT (row), "pid", GINT_TO_POINTER (pid));
@@ -127,8 +123,6 @@ app_process_picker_new (JsonObject *settings)
   g_object_set (self->search, "placeholder-text", _ ("Search processes"), NULL);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Search processes"), -1);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->whole), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Profile my Entire System"), -1);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->rows), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Processes"), -1);
   adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (group), _ ("Processes"));

@@ -139,7 +139,7 @@ add_command (SysprofProfiler *profiler, JsonObject *settings, GError **error)
   return true;
 }
 
-/* Nobody asked for what is on by default: a machine without it is no reason for a message. */
+/* Instruments that are on by default fail without a message, as on virtual machines. */
 static void
 add_instrument (SysprofProfiler *profiler,
                 JsonObject *settings,

@@ -71,8 +71,9 @@ compare_newest_first (gconstpointer a, gconstpointer b)
                  g_file_peek_path (*(GFile *const *) a));
 }
 
-GPtrArray *
-app_unsaved_list (void)
+/* Those that nobody has locked, newest first. Deletes those without content. *(full)* */
+static GPtrArray *
+list_files (void)
 {
   g_autofree char *folder = dup_folder ();
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
@@ -178,7 +179,7 @@ GtkWidget *
 app_unsaved_group_new (void)
 {
   GtkWidget *group = adw_preferences_group_new ();
-  g_autoptr (GPtrArray) files = app_unsaved_list ();
+  g_autoptr (GPtrArray) files = list_files ();
 
   adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (group), _ ("Unsaved Recordings"));
   adw_preferences_group_set_description (

@@ -15,7 +15,5 @@ bool app_unsaved_contains (GFile *file);
 /* The descriptor of the lock; -1 if the file is not in the folder, or if somebody else has it. */
 int app_unsaved_lock (GFile *file);
 void app_unsaved_delete (GFile *file);
-/* Those that nobody has locked, newest first. Deletes those without content. *(full)* */
-GPtrArray *app_unsaved_list (void);
 /* A group of the greeter with a row for each of them. *(full)* */
 GtkWidget *app_unsaved_group_new (void);

@@ -4,12 +4,28 @@
 
 #include "app/widgets/info-bar.h"
 
+#include <glib/gi18n.h>
+
 #define MOST_HEIGHT 160 /* px */
 
 static void
 on_response (GtkInfoBar *bar, int response, gpointer data)
 {
   gtk_info_bar_set_revealed (bar, FALSE);
+}
+
+/* GTK does not name the button that closes the bar. */
+static void
+name_close_button (GtkWidget *top)
+{
+  for (GtkWidget *at = gtk_widget_get_first_child (top); at != NULL;
+       at = gtk_widget_get_next_sibling (at))
+    {
+      if (GTK_IS_BUTTON (at))
+        gtk_accessible_update_property (GTK_ACCESSIBLE (at), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                        _ ("Close"), -1);
+      name_close_button (at);
+    }
 }
 
 GtkWidget *
@@ -32,6 +48,7 @@ app_info_bar_new (void)
   gtk_info_bar_add_child (GTK_INFO_BAR (bar), scroller);
   gtk_info_bar_set_show_close_button (GTK_INFO_BAR (bar), TRUE);
   gtk_info_bar_set_revealed (GTK_INFO_BAR (bar), FALSE);
+  name_close_button (bar);
   g_object_set_data (G_OBJECT (bar), "label", label);
   g_signal_connect (bar, "response", G_CALLBACK (on_response), NULL);
   return bar;

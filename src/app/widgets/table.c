@@ -512,6 +512,8 @@ add_search (AppTable *self, GtkWidget *box)
 
   self->search_entry = gtk_search_entry_new ();
   gtk_widget_set_hexpand (self->search_entry, TRUE);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self->search_entry),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Search"), -1);
   self->search_count = gtk_label_new (NULL);
   gtk_widget_add_css_class (self->search_count, "dim-label");
   gtk_widget_set_hexpand (row, TRUE);
