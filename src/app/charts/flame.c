@@ -3,12 +3,10 @@
 /* The flame graph widget: a scrolled area with the picture, a layer for the pointer and the
  * cursor, a search bar, and the line that describes the frame under the pointer. */
 
-#include "app/charts/flame.h"
+#include "app/charts/flame-private.h"
 
-#include "app/charts/cursor.h"
-#include "app/charts/flame-picture.h"
 #include "app/widgets/naming.h"
-#include "app/widgets/row-actions.h"
+#include "app/widgets/row-menu.h"
 #include "render/render.h"
 
 #include <adwaita.h>
@@ -16,45 +14,11 @@
 
 #define LINE_LETTERS 200
 
-/* The area inside of the scrolled window. */
-#define APP_TYPE_FLAME_AREA (app_flame_area_get_type ())
-G_DECLARE_FINAL_TYPE (AppFlameArea, app_flame_area, APP, FLAME_AREA, GtkWidget)
-
-struct _AppFlameArea
-{
-  GtkWidget parent_instance;
-  AppFlame *flame; /* borrowed: its ancestor */
-  AppCursor *cursor;
-};
-
-struct _AppFlame
-{
-  GtkWidget parent_instance;
-  AppSession *session;
-  AppQuery *query;
-  RowQuery *rows_query;
-  bool is_stale;
-  FlamePicture picture;
-  uint32_t hovered, cursor_at;
-  bool is_at_root; /* scrolled to the root */
-  guint scroll_idle;
-  char *zoomed_name; /* function that stays zoomed when rows change */
-  GtkWidget *area;
-  GtkWidget *hover; /* layer */
-  GtkWidget *scroller;
-  GtkWidget *stack;
-  GtkWidget *status;
-  GtkWidget *line;
-  GtkWidget *search_bar;
-  GtkWidget *search_entry;
-  GtkWidget *search_share;
-};
-
 G_DEFINE_FINAL_TYPE (AppFlameArea, app_flame_area, GTK_TYPE_WIDGET)
 G_DEFINE_FINAL_TYPE (AppFlame, app_flame, GTK_TYPE_WIDGET)
 
-static int
-get_area_height (AppFlame *self)
+int
+app_flame_get_height (AppFlame *self)
 {
   return gtk_widget_get_height (self->area);
 }
@@ -197,7 +161,7 @@ on_motion (GtkEventControllerMotion *controller, double x, double y, AppFlame *s
 
   if (self->picture.result == NULL)
     return;
-  node = app_flame_picture_find (&self->picture, x, y, get_area_height (self));
+  node = app_flame_picture_find (&self->picture, x, y, app_flame_get_height (self));
   if (node == self->hovered)
     return;
   self->hovered = node;
@@ -215,14 +179,15 @@ on_leave (GtkEventControllerMotion *controller, AppFlame *self)
 static void
 on_click (GtkGestureClick *gesture, int n, double x, double y, AppFlame *self)
 {
+  gtk_widget_grab_focus (self->area);
   if (self->picture.result != NULL)
-    zoom_to (self, app_flame_picture_find (&self->picture, x, y, get_area_height (self)));
+    zoom_to (self, app_flame_picture_find (&self->picture, x, y, app_flame_get_height (self)));
 }
 
 static void
 move_cursor (AppFlame *self, uint32_t node)
 {
-  int y = app_flame_picture_get_y (&self->picture, node, get_area_height (self));
+  int y = app_flame_picture_get_y (&self->picture, node, app_flame_get_height (self));
   g_autofree char *text = app_flame_picture_dup_text (&self->picture, node);
   double x, width;
   GdkRectangle area;
@@ -280,50 +245,10 @@ on_key (GtkEventControllerKey *controller,
   else if (key == GDK_KEY_Escape && self->picture.zoomed != 0)
     zoom_to (self, 0);
   else
-    {
-      for (const RowAction *action = app_row_actions; action->name != NULL; action++)
-        if (action->key == key && key != 0 && action->applies (self->picture.result, at - 1))
-          {
-            action->run (self->session, self->picture.result, at - 1);
-            return TRUE;
-          }
-      return FALSE;
-    }
+    return app_row_menu_press (self->session, self->picture.result, at - 1, key);
   if (to != 0)
     move_cursor (self, to);
   return TRUE;
-}
-
-/* --- search --- */
-
-static void
-apply_search (AppFlame *self)
-{
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->search_entry));
-  g_autofree char *share = NULL;
-
-  if (self->picture.result == NULL)
-    return;
-  share =
-      g_strdup_printf (_ ("matches %.1f %%"), app_flame_picture_search (&self->picture, text));
-  gtk_label_set_text (GTK_LABEL (self->search_share), text[0] != '\0' ? share : "");
-  gtk_widget_queue_draw (self->area);
-}
-
-static void
-on_find (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  AppFlame *self = APP_FLAME (widget);
-
-  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
-  gtk_widget_grab_focus (self->search_entry);
-}
-
-static void
-on_search_mode (GtkSearchBar *bar, GParamSpec *spec, AppFlame *self)
-{
-  if (!gtk_search_bar_get_search_mode (bar))
-    gtk_editable_set_text (GTK_EDITABLE (self->search_entry), "");
 }
 
 /* --- rows --- */
@@ -391,7 +316,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
   g_autofree char *empty = NULL;
 
   app_flame_picture_clear (&self->picture);
-  self->hovered = self->cursor_at = 0;
+  self->hovered = self->cursor_at = self->menu_at = 0;
   if (error != NULL)
     {
       show_status (self, _ ("Cannot Draw the Flame Graph"), error->message);
@@ -406,7 +331,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
   app_flame_picture_init (&self->picture, result);
   self->picture.zoomed = find_zoomed (self);
   gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "graph");
-  apply_search (self);
+  app_flame_apply_search (self);
   show_line (self, 0);
   redraw (self);
 }
@@ -456,31 +381,7 @@ app_flame_class_init (AppFlameClass *class)
   G_OBJECT_CLASS (class)->dispose = app_flame_dispose;
   widget_class->map = app_flame_map;
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
-  gtk_widget_class_install_action (widget_class, "view.find", NULL, on_find);
-}
-
-static GtkWidget *
-make_search (AppFlame *self)
-{
-  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
-
-  self->search_entry = gtk_search_entry_new ();
-  gtk_widget_set_hexpand (self->search_entry, TRUE);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->search_entry),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Search"), -1);
-  self->search_share = gtk_label_new (NULL);
-  gtk_widget_set_hexpand (row, TRUE);
-  gtk_box_append (GTK_BOX (row), self->search_entry);
-  gtk_box_append (GTK_BOX (row), self->search_share);
-  self->search_bar = gtk_search_bar_new ();
-  gtk_search_bar_set_child (GTK_SEARCH_BAR (self->search_bar), row);
-  gtk_search_bar_connect_entry (GTK_SEARCH_BAR (self->search_bar),
-                                GTK_EDITABLE (self->search_entry));
-  g_signal_connect (self->search_bar, "notify::search-mode-enabled",
-                    G_CALLBACK (on_search_mode), self);
-  g_signal_connect_swapped (self->search_entry, "search-changed", G_CALLBACK (apply_search),
-                            self);
-  return self->search_bar;
+  app_flame_class_add_actions (widget_class);
 }
 
 static void
@@ -491,6 +392,7 @@ add_controllers (AppFlame *self)
   GtkEventController *keys = gtk_event_controller_key_new ();
 
   g_signal_connect (click, "released", G_CALLBACK (on_click), self);
+  app_flame_add_menu (self);
   g_signal_connect (motion, "motion", G_CALLBACK (on_motion), self);
   g_signal_connect (motion, "leave", G_CALLBACK (on_leave), self);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
@@ -534,7 +436,7 @@ app_flame_init (AppFlame *self)
   gtk_label_set_xalign (GTK_LABEL (self->line), 0);
   gtk_widget_add_css_class (self->line, "note");
   gtk_box_append (GTK_BOX (box), self->stack);
-  gtk_box_append (GTK_BOX (box), make_search (self));
+  gtk_box_append (GTK_BOX (box), app_flame_make_search (self));
   gtk_box_append (GTK_BOX (box), self->line);
   gtk_widget_set_parent (box, GTK_WIDGET (self));
   add_controllers (self);

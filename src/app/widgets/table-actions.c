@@ -2,7 +2,8 @@
 
 /* Selection, keys, menu and actions of tables. */
 
-#include "app/widgets/row-actions.h"
+#include "app/widgets/cell.h"
+#include "app/widgets/row-menu.h"
 #include "app/widgets/table-copy.h"
 #include "app/widgets/table-private.h"
 
@@ -121,14 +122,7 @@ on_key (GtkEventControllerKey *controller,
     return FALSE;
   if (handle_tree_key (self, key, gtk_single_selection_get_selected (self->selection), item))
     return TRUE;
-  for (const RowAction *action = app_row_actions; action->name != NULL; action++)
-    if (action->key != 0 && action->key == key &&
-        action->applies (result, app_row_get_row (item)))
-      {
-        action->run (self->session, result, app_row_get_row (item));
-        return TRUE;
-      }
-  return FALSE;
+  return app_row_menu_press (self->session, result, app_row_get_row (item), key);
 }
 
 static void
@@ -136,69 +130,35 @@ on_row_action (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   AppTable *self = APP_TABLE (widget);
   AppRow *item = get_selected (self);
-  const char *wanted = g_variant_get_string (parameter, NULL);
 
-  for (const RowAction *action = app_row_actions; item != NULL && action->name; action++)
-    if (strcmp (action->name, wanted) == 0)
-      {
-        action->run (self->session, app_row_get_result (item), app_row_get_row (item));
-        return;
-      }
-}
-
-static GMenuModel *
-make_menu (AppTable *self, AppRow *item)
-{
-  GMenu *menu = g_menu_new (), *rows = g_menu_new (), *all = g_menu_new ();
-
-  for (const RowAction *action = app_row_actions; item != NULL && action->name; action++)
-    if (action->applies (app_row_get_result (item), app_row_get_row (item)))
-      {
-        g_autofree char *target = g_strdup_printf ("view.row('%s')", action->name);
-
-        g_menu_append (rows, _ (action->title), target);
-      }
-  g_menu_append (all, _ ("_Copy Row"), "view.copy");
-  g_menu_append (all, _ ("Copy Table as _Markdown"), "view.copy-markdown");
-  g_menu_append (all, _ ("_Export Table…"), "view.export");
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (rows));
-  g_menu_append_section (menu, NULL, G_MENU_MODEL (all));
-  g_object_unref (rows);
-  g_object_unref (all);
-  return G_MENU_MODEL (menu);
-}
-
-static gboolean
-unparent_later (gpointer popover)
-{
-  gtk_widget_unparent (popover);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-on_menu_closed (GtkPopover *popover, gpointer data)
-{
-  g_idle_add (unparent_later, popover); /* its action still runs */
+  if (item != NULL)
+    app_row_menu_run (self->session, app_row_get_result (item), app_row_get_row (item),
+                      g_variant_get_string (parameter, NULL));
 }
 
 static void
 show_menu (AppTable *self, double x, double y)
 {
-  g_autoptr (GMenuModel) menu = make_menu (self, get_selected (self));
-  GtkWidget *popover = gtk_popover_menu_new_from_model (menu);
+  AppRow *item = get_selected (self);
+  g_autoptr (GMenu) more = g_menu_new ();
 
-  gtk_widget_set_parent (popover, GTK_WIDGET (self));
-  gtk_popover_set_has_arrow (GTK_POPOVER (popover), FALSE);
-  gtk_widget_set_halign (popover, GTK_ALIGN_START);
-  gtk_popover_set_pointing_to (GTK_POPOVER (popover),
-                               &(GdkRectangle){ (int) x, (int) y, 1, 1 });
-  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
-  gtk_popover_popup (GTK_POPOVER (popover));
+  g_menu_append (more, _ ("_Copy Row"), "view.copy");
+  g_menu_append (more, _ ("Copy Table as _Markdown"), "view.copy-markdown");
+  g_menu_append (more, _ ("_Export Table…"), "view.export");
+  app_row_menu_popup (GTK_WIDGET (self), item != NULL ? app_row_get_result (item) : NULL,
+                      item != NULL ? app_row_get_row (item) : 0, G_MENU_MODEL (more), x, y);
 }
 
+/* Selects the row under the pointer first. */
 static void
 on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppTable *self)
 {
+  GtkWidget *picked = gtk_widget_pick (GTK_WIDGET (self), x, y, GTK_PICK_DEFAULT);
+  GtkWidget *cell = picked != NULL ? gtk_widget_get_ancestor (picked, APP_TYPE_CELL) : NULL;
+  GtkListItem *item = cell != NULL ? g_object_get_data (G_OBJECT (cell), "item") : NULL;
+
+  if (item != NULL)
+    gtk_single_selection_set_selected (self->selection, gtk_list_item_get_position (item));
   show_menu (self, x, y);
 }
 

@@ -95,9 +95,8 @@ on_response (GtkNativeDialog *dialog, int response, Export *export)
     {
       g_autoptr (GFile) file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
 
-      show_toast (export->widget, write_rows (export->result, file, &error)
-                                      ? _ ("Table exported")
-                                      : error->message);
+      show_toast (export->widget,
+                  write_rows (export->result, file, &error) ? _ ("Exported") : error->message);
     }
   app_row_result_unref (export->result);
   g_object_unref (export->widget);
@@ -108,11 +107,12 @@ on_response (GtkNativeDialog *dialog, int response, Export *export)
 void
 app_table_export_rows (GtkWidget *widget, RowResult *result)
 {
-  GtkFileChooserNative *dialog = gtk_file_chooser_native_new (
-      _ ("Export Table"), GTK_WINDOW (gtk_widget_get_root (widget)),
-      GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
+  GtkFileChooserNative *dialog =
+      gtk_file_chooser_native_new (_ ("Export"), GTK_WINDOW (gtk_widget_get_root (widget)),
+                                   GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
   Export *export = g_new0 (Export, 1);
-  g_autofree char *name = g_strdup_printf ("%s.csv", result->view->name);
+  g_autofree char *name = g_strdup_printf (
+      "%s.%s", result->view->name, result->view->layout == LAYOUT_FLAME ? "html" : "csv");
 
   *export = (Export){ g_object_ref (widget), app_row_result_ref (result) };
   gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);

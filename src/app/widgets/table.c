@@ -54,6 +54,7 @@ setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
 
   if (column->is_first)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
+  g_object_set_data (G_OBJECT (cell), "item", item);
   gtk_list_item_set_child (item, GTK_WIDGET (cell));
 }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Menu, export and search of the flame graph. */
+
+#include "app/charts/flame-private.h"
+
+#include "app/widgets/naming.h"
+#include "app/widgets/row-menu.h"
+#include "app/widgets/table-copy.h"
+
+#include <glib/gi18n.h>
+
+static void
+show_menu (AppFlame *self, uint32_t node, double x, double y)
+{
+  g_autoptr (GMenu) more = g_menu_new ();
+
+  self->menu_at = node;
+  g_menu_append (more, _ ("_Export Flame Graph…"), "view.export");
+  app_row_menu_popup (self->area, node != 0 ? self->picture.result : NULL,
+                      node != 0 ? node - 1 : 0, G_MENU_MODEL (more), x, y);
+}
+
+static void
+on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppFlame *self)
+{
+  if (self->picture.result != NULL)
+    show_menu (self, app_flame_picture_find (&self->picture, x, y, app_flame_get_height (self)),
+               x, y);
+}
+
+static void
+on_menu_key (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppFlame *self = APP_FLAME (widget);
+
+  if (self->picture.result != NULL)
+    show_menu (self, self->cursor_at, 40, app_flame_get_height (self) - 40);
+}
+
+static void
+on_row_action (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppFlame *self = APP_FLAME (widget);
+
+  if (self->picture.result != NULL && self->menu_at != 0)
+    app_row_menu_run (self->session, self->picture.result, self->menu_at - 1,
+                      g_variant_get_string (parameter, NULL));
+}
+
+/* As a page, a picture or folded stacks: the suffix of the file decides. */
+static void
+on_export (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppFlame *self = APP_FLAME (widget);
+
+  if (self->picture.result != NULL)
+    app_table_export_rows (widget, self->picture.result);
+}
+
+void
+app_flame_apply_search (AppFlame *self)
+{
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->search_entry));
+  g_autofree char *share = NULL;
+
+  if (self->picture.result == NULL)
+    return;
+  share =
+      g_strdup_printf (_ ("matches %.1f %%"), app_flame_picture_search (&self->picture, text));
+  gtk_label_set_text (GTK_LABEL (self->search_share), text[0] != '\0' ? share : "");
+  gtk_widget_queue_draw (self->area);
+}
+
+static void
+on_find (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppFlame *self = APP_FLAME (widget);
+
+  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
+  gtk_widget_grab_focus (self->search_entry);
+}
+
+static void
+on_search_mode (GtkSearchBar *bar, GParamSpec *spec, AppFlame *self)
+{
+  if (!gtk_search_bar_get_search_mode (bar))
+    gtk_editable_set_text (GTK_EDITABLE (self->search_entry), "");
+}
+
+GtkWidget *
+app_flame_make_search (AppFlame *self)
+{
+  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+
+  self->search_entry = gtk_search_entry_new ();
+  gtk_widget_set_hexpand (self->search_entry, TRUE);
+  app_set_name (self->search_entry, _ ("Search"));
+  self->search_share = gtk_label_new (NULL);
+  gtk_widget_set_hexpand (row, TRUE);
+  gtk_box_append (GTK_BOX (row), self->search_entry);
+  gtk_box_append (GTK_BOX (row), self->search_share);
+  self->search_bar = gtk_search_bar_new ();
+  gtk_search_bar_set_child (GTK_SEARCH_BAR (self->search_bar), row);
+  gtk_search_bar_connect_entry (GTK_SEARCH_BAR (self->search_bar),
+                                GTK_EDITABLE (self->search_entry));
+  g_signal_connect (self->search_bar, "notify::search-mode-enabled",
+                    G_CALLBACK (on_search_mode), self);
+  g_signal_connect_swapped (self->search_entry, "search-changed",
+                            G_CALLBACK (app_flame_apply_search), self);
+  return self->search_bar;
+}
+
+void
+app_flame_add_menu (AppFlame *self)
+{
+  GtkGesture *secondary = gtk_gesture_click_new ();
+
+  gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (secondary), GDK_BUTTON_SECONDARY);
+  g_signal_connect (secondary, "pressed", G_CALLBACK (on_secondary_click), self);
+  gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (secondary));
+}
+
+void
+app_flame_class_add_actions (GtkWidgetClass *class)
+{
+  gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.row", "s", on_row_action);
+  gtk_widget_class_install_action (class, "view.export", NULL, on_export);
+  gtk_widget_class_install_action (class, "view.menu", NULL, on_menu_key);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_F10, GDK_SHIFT_MASK, "view.menu", NULL);
+}

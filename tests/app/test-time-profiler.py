@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Looks at samples as a person does: chooses a function, filters with keys, walks through the flame graph with arrow keys. The
+numbers on the screen must be those of sysprof-report.
+
+usage: test-time-profiler.py SYSPROF SYSPROF_REPORT
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import desktop  # noqa: E402
+
+desktop.enter()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import recording  # noqa: E402
+import tap  # noqa: E402
+
+REPORT = sys.argv.pop(2)
+PROGRAM = sys.argv.pop(1)
+
+
+class TimeProfiler(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.capture = recording.write(pathlib.Path(self.folder.name, 'painter.syscap'))
+        self.app = desktop.Application(PROGRAM, self.capture)
+        self.addCleanup(lambda: self.assertEqual(self.app.warnings(), []))
+        self.addCleanup(self.app.close)
+        self.app.wait_for('painter.syscap', 'frame')
+        self.app.show('time-profiler/callgraph')
+        self.app.wait_for('Functions')
+
+    def report(self, view, *options):
+        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
+        return json.loads(run.stdout)['rows']
+
+    def table(self, name):
+        """The table of a name, and not its heading."""
+        return next((node for node in self.app.walk() if node.name == name and node.getRoleName() != 'label'), None)
+
+    def totals(self, table):
+        """{function: total} of the rows of a table; total is the last number of a row's name."""
+        found = {}
+        for node in self.app.walk(self.table(table)):
+            name = re.match(r'(\w+), ', node.name or '')
+            numbers = re.findall(r', (\d+(?:,\d{3})*)(?=,? |$)', node.name or '')
+            if name and numbers:
+                found[name[1]] = int(numbers[-1].replace(',', ''))
+        return found
+
+    def row(self, function, table='Functions'):
+        return self.app.wait(lambda: self.app.find(lambda name: name.startswith(f'{function}, '), top=self.table(table)),
+                             f'row {function}')
+
+    def test_chosen_function(self):
+        self.app.click(self.row('blur'))
+        expected = {row['symbol']: row['total'] for row in self.report('callers', '--focus', 'blur')}
+        self.assertEqual(expected, {'draw': recording.N_SAMPLES // 2})
+        self.app.wait(lambda: self.totals('Callers') == expected, f'callers {expected}')
+        # The panel of details counts the same samples.
+        self.app.wait(lambda: self.totals('Categories') == {'javascript': expected['draw']}, 'categories')
+        stack = self.app.find('Stack Trace', 'list')
+        labels = [name for name in self.app.names(stack) if name in recording.NAMES]
+        self.assertEqual(labels, ['blur', 'draw', 'main'])
+
+    def test_keys_filter(self):
+        self.app.click(self.row('parse'))
+        self.app.key('x')
+        self.app.wait_for('Remove filter: not symbol: parse')
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--symbol', '!parse')}
+        self.assertNotIn('parse', expected)
+        self.app.wait(lambda: self.totals('Functions') == expected, f'functions {expected}, {self.totals("Functions")}')
+        self.app.key('ctrl+z')
+        self.row('parse')
+
+    def test_flame_graph_with_arrow_keys(self):
+        self.app.show('time-profiler/flame')
+        chart = self.app.wait_for('Flame graph', 'list')
+        self.app.wait_for(lambda name: name.startswith('whole machine'))
+        self.app.click(chart)
+        total = recording.N_SAMPLES
+        for key, text in (('Up', f'All Processes, {total:,} samples, 100.0 %, level 1'),
+                          ('Up', f'painter, {total:,} samples, 100.0 %, level 2'),
+                          ('Up', f'main, {total:,} samples, 100.0 %, level 3'),
+                          ('Up', f'draw, {total // 2} samples, 50.0 %, level 4'),
+                          ('Right', f'parse, {total // 2} samples, 50.0 %, level 4'),
+                          ('Left', f'draw, {total // 2} samples, 50.0 %, level 4')):
+            self.app.key(key)
+            self.app.wait_for(text, 'list item')
+        self.app.act('find')
+        table = self.app.container(chart, 'AppFlame')
+        self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('blur')
+        self.app.wait_for('matches 50.0 %')
+
+
+if __name__ == '__main__':
+    tap.main()
