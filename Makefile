@@ -54,6 +54,9 @@ install:
 	scripts/install-deps build app
 	scripts/install '$(PREFIX)' '$(DESTDIR)'
 
+uninstall:
+	scripts/uninstall '$(PREFIX)' '$(DESTDIR)'
+
 fuzz:
 	scripts/install-deps build check
 	scripts/fuzz build-fuzz
@@ -65,4 +68,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile demo-container check check-all soak bench examples app screenshots install fuzz format clean
+.PHONY: all build profile demo-container check check-all soak bench examples app screenshots install uninstall fuzz format clean

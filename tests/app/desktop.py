@@ -111,6 +111,10 @@ class Application:
     def find(self, name, role=None, top=None):
         """The first object of a name, which may be a function of names."""
         fits = name if callable(name) else lambda text: text == name
+        if role == 'frame':  # windows are at the top; the role of one that is new may not be known yet
+            root = self.root()
+            windows = [root.getChildAtIndex(i) for i in range(root.childCount)] if root else []
+            return next((node for node in windows if node and fits(node.name or '')), None)
         for node in self.walk(top):
             if fits(node.name or '') and (role is None or node.getRoleName() == role):
                 return node
@@ -179,7 +183,13 @@ class Application:
     def focus(self, title):
         """Gives the keyboard to a window: there is no window manager."""
         self.wait_for(title, 'frame')
-        subprocess.run(['xdotool', 'search', '--sync', '--name', title, 'windowfocus', '--sync'], check=True)
+        subprocess.run(['xdotool', 'search', '--sync', '--onlyvisible', '--name', title, 'windowfocus', '--sync'],
+                       check=True)
+
+    def resize(self, title, width, height):
+        self.wait_for(title, 'frame')
+        subprocess.run(['xdotool', 'search', '--sync', '--onlyvisible', '--name', title, 'windowsize', '--sync', str(width), str(height)],
+                       check=True)
 
     def key(self, *keys):
         subprocess.run(['xdotool', 'key', *keys], check=True)

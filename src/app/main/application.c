@@ -108,9 +108,28 @@ new_recording (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+on_help_shown (GObject *object, GAsyncResult *result, gpointer data)
+{
+  GtkWindow *window = GTK_WINDOW (object);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+  GtkWidget *dialog;
+
+  if (gtk_show_uri_full_finish (window, result, &error))
+    return;
+  text = g_strdup_printf (
+      _ ("%s\n\nInstall Yelp, the help browser, or read “man sysprof” in a terminal."),
+      error->message);
+  dialog = adw_message_dialog_new (window, _ ("Help Cannot Be Shown"), text);
+  adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
+  gtk_window_present (GTK_WINDOW (dialog));
+}
+
+static void
 help (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  gtk_show_uri (gtk_application_get_active_window (data), "help:sysprof", GDK_CURRENT_TIME);
+  gtk_show_uri_full (gtk_application_get_active_window (data), "help:sysprof", GDK_CURRENT_TIME,
+                     NULL, on_help_shown, NULL);
 }
 
 static void

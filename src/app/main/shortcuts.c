@@ -5,6 +5,7 @@
 #include "app/main/shortcuts.h"
 
 #include <glib/gi18n.h>
+#include <stdbool.h>
 
 typedef struct
 {
@@ -12,10 +13,19 @@ typedef struct
   const char *title;
   const char *action; /* NULL = a widget handles the key */
   const char *accels[3];
+  /* A part of the window that lists the keys, without pages: GTK 4.8 complains of these. NULL =
+   * that of the row before. */
+  const char *section;
 } Shortcut;
 
+#define END_OBJECT "</object></child>"
+
 static const Shortcut shortcuts[] = {
-  { N_ ("General"), N_ ("New recording"), "app.new-recording", { "<Control>n" } },
+  { N_ ("General"),
+    N_ ("New recording"),
+    "app.new-recording",
+    { "<Control>n" },
+    N_ ("Windows") },
   { NULL, N_ ("Open recording"), "app.open", { "<Control>o" } },
   { NULL, N_ ("Save as"), "win.save-as", { "<Control>s" } },
   { NULL, N_ ("Left panel"), "win.toggle-left", { "F9" } },
@@ -40,7 +50,11 @@ static const Shortcut shortcuts[] = {
   { NULL, N_ ("Processes"), "win.section('processes')", { "<Alt>6" } },
   { NULL, N_ ("D-Bus"), "win.section('dbus')", { "<Alt>7" } },
   { NULL, N_ ("CPU"), "win.section('cpu')", { "<Alt>8" } },
-  { N_ ("Time"), N_ ("Zoom in"), "win.zoom-in", { "<Control>plus", "<Control>equal" } },
+  { N_ ("Time"),
+    N_ ("Zoom in"),
+    "win.zoom-in",
+    { "<Control>plus", "<Control>equal" },
+    N_ ("Views") },
   { NULL, N_ ("Zoom out"), "win.zoom-out", { "<Control>minus" } },
   { NULL, N_ ("Reset zoom"), "win.zoom-reset", { "<Control>0" } },
   { NULL, N_ ("Seek backward"), "win.seek-backward", { "<Control>bracketleft" } },
@@ -71,14 +85,41 @@ app_shortcuts_set_accels (GtkApplication *application)
       application, "win.back", (const char *const[]){ "<Alt>Left", "<Control>z", NULL });
 }
 
+/* Ends what is open, and begins the section and the group of a row. */
+static void
+begin_group (GString *ui, const Shortcut *shortcut, bool is_first)
+{
+  bool begins_section = shortcut->section != NULL;
+
+  if (!is_first)
+    g_string_append (ui, begins_section ? END_OBJECT END_OBJECT : END_OBJECT);
+  if (begins_section)
+    {
+      g_autofree char *text = g_markup_printf_escaped (
+          "<child><object class='GtkShortcutsSection'><property name='section-name'>%s"
+          "</property><property name='title'>%s</property>",
+          shortcut->section, _ (shortcut->section));
+
+      g_string_append (ui, text);
+    }
+  if (shortcut->group != NULL)
+    {
+      g_autofree char *text =
+          g_markup_printf_escaped ("<child><object class='GtkShortcutsGroup'><property "
+                                   "name='title'>%s</property>",
+                                   _ (shortcut->group));
+
+      g_string_append (ui, text);
+    }
+}
+
 GtkShortcutsWindow *
 app_shortcuts_window_new (void)
 {
   g_autoptr (GtkBuilder) builder = NULL;
   g_autoptr (GString) ui = g_string_new (
       "<interface><object class='GtkShortcutsWindow' id='window'><property name='modal'>1"
-      "</property><child><object class='GtkShortcutsSection'>"
-      "<property name='section-name'>all</property>");
+      "</property><property name='section-name'>Windows</property>");
 
   for (size_t i = 0; i < G_N_ELEMENTS (shortcuts); i++)
     {
@@ -86,21 +127,14 @@ app_shortcuts_window_new (void)
       g_autofree char *text =
           g_markup_printf_escaped ("<child><object class='GtkShortcutsShortcut'><property "
                                    "name='title'>%s</property><property name='accelerator'>%s"
-                                   "</property></object></child>",
+                                   "</property>" END_OBJECT,
                                    _ (shortcuts[i].title), accels);
 
       if (shortcuts[i].group != NULL)
-        {
-          g_autofree char *head =
-              g_markup_printf_escaped ("%s<child><object class='GtkShortcutsGroup'><property "
-                                       "name='title'>%s</property>",
-                                       "", _ (shortcuts[i].group));
-
-          g_string_append_printf (ui, "%s%s", i > 0 ? "</object></child>" : "", head);
-        }
+        begin_group (ui, &shortcuts[i], i == 0);
       g_string_append (ui, text);
     }
-  g_string_append (ui, "</object></child></object></child></object></interface>");
+  g_string_append (ui, END_OBJECT END_OBJECT "</object></interface>");
   builder = gtk_builder_new_from_string (ui->str, (gssize) ui->len);
   return g_object_ref (GTK_SHORTCUTS_WINDOW (gtk_builder_get_object (builder, "window")));
 }

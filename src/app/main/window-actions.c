@@ -179,6 +179,21 @@ make_menu_button (const char *icon, const char *title)
   return button;
 }
 
+/* Two buttons that narrow windows do without: keys do the same. */
+static GtkWidget *
+make_wide_only (GtkWidget *first, GtkWidget *second)
+{
+  GtkWidget *squeezer = adw_squeezer_new ();
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+
+  gtk_box_append (GTK_BOX (box), first);
+  gtk_box_append (GTK_BOX (box), second);
+  adw_squeezer_add (ADW_SQUEEZER (squeezer), box);
+  adw_squeezer_add (ADW_SQUEEZER (squeezer), gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0));
+  adw_squeezer_set_homogeneous (ADW_SQUEEZER (squeezer), FALSE);
+  return squeezer;
+}
+
 GtkWidget *
 app_header_new (GtkWidget **title, GtkWidget **options_button)
 {
@@ -194,16 +209,16 @@ app_header_new (GtkWidget **title, GtkWidget **options_button)
   adw_header_bar_pack_start (
       ADW_HEADER_BAR (bar),
       make_button ("sidebar-show-symbolic", _ ("Toggle Left Panel"), "win.toggle-left"));
-  adw_header_bar_pack_start (ADW_HEADER_BAR (bar),
-                             make_button ("go-previous-symbolic", _ ("Back"), "win.back"));
-  adw_header_bar_pack_start (ADW_HEADER_BAR (bar),
-                             make_button ("go-next-symbolic", _ ("Forward"), "win.forward"));
+  adw_header_bar_pack_start (
+      ADW_HEADER_BAR (bar),
+      make_wide_only (make_button ("go-previous-symbolic", _ ("Back"), "win.back"),
+                      make_button ("go-next-symbolic", _ ("Forward"), "win.forward")));
   adw_header_bar_pack_end (ADW_HEADER_BAR (bar), menu);
   adw_header_bar_pack_end (ADW_HEADER_BAR (bar), *options_button);
-  adw_header_bar_pack_end (ADW_HEADER_BAR (bar),
-                           make_button ("sidebar-show-right-symbolic", _ ("Toggle Right Panel"),
-                                        "win.toggle-right"));
-  adw_header_bar_pack_end (ADW_HEADER_BAR (bar),
-                           make_button ("edit-find-symbolic", _ ("Search"), "win.find"));
+  adw_header_bar_pack_end (
+      ADW_HEADER_BAR (bar),
+      make_wide_only (make_button ("edit-find-symbolic", _ ("Search"), "win.find"),
+                      make_button ("sidebar-show-right-symbolic", _ ("Toggle Right Panel"),
+                                   "win.toggle-right")));
   return bar;
 }

@@ -266,7 +266,7 @@ make_tables (Overview *self)
   static const char *const functions_columns[] = { "symbol", "self", NULL };
   RowQuery processes = { .view = "processes", .limit = 10, .ignores_shape = true };
   RowQuery functions = { .view = "functions", .limit = 10, .root = "" };
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 18);
+  GtkWidget *box = gtk_flow_box_new ();
   GtkWidget *left = app_table_new (self->session, &processes, _ ("Busiest Processes"));
   GtkWidget *right = app_table_new (self->session, &functions, _ ("Busiest Functions"));
 
@@ -274,9 +274,12 @@ make_tables (Overview *self)
   app_table_set_columns (APP_TABLE (right), functions_columns);
   g_signal_connect (left, "activated", G_CALLBACK (on_process), self);
   g_signal_connect (right, "activated", G_CALLBACK (on_function), self);
-  gtk_box_set_homogeneous (GTK_BOX (box), TRUE);
-  gtk_box_append (GTK_BOX (box), make_card (_ ("Busiest Processes"), left));
-  gtk_box_append (GTK_BOX (box), make_card (_ ("Busiest Functions"), right));
+  gtk_flow_box_set_homogeneous (GTK_FLOW_BOX (box), TRUE);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 2);
+  gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 18);
+  gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
+  gtk_flow_box_append (GTK_FLOW_BOX (box), make_card (_ ("Busiest Processes"), left));
+  gtk_flow_box_append (GTK_FLOW_BOX (box), make_card (_ ("Busiest Functions"), right));
   return box;
 }
 

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Windows of the application: one instance, all kinds of files, damaged files, what is remembered, and every scheme, scale,
+width and direction of text without a complaint of GTK.
+
+usage: test-windows.py SYSPROF SYSPROF_REPORT
+"""
+import gzip
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import desktop  # noqa: E402
+
+desktop.enter()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import recording  # noqa: E402
+import tap  # noqa: E402
+
+PROGRAM = sys.argv[1]
+del sys.argv[1:3]
+SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
+            'network', 'storage', 'pressure', 'other', 'files', 'metadata')
+
+
+class Windows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.home.name)
+        cls.capture = pathlib.Path(recording.write(cls.folder / 'painter.syscap'))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.cleanup()
+
+    def setUp(self):
+        self.app = None
+
+    def tearDown(self):
+        if self.app:
+            self.app.close()
+            self.assertEqual(self.app.warnings(), [])
+
+    def open(self, *files, **environment):
+        self.app = desktop.Application(PROGRAM, *files, environment=environment)
+        return self.app
+
+    def wait_until_loaded(self, window=1):
+        self.app.wait(lambda: self.app.is_enabled('zoom-in', window) is not None, 'loaded capture')
+
+    def width(self):
+        return self.app.wait_for('painter.syscap', 'frame').queryComponent().getExtents(self.app.pyatspi.WINDOW_COORDS).width
+
+    def test_second_start_opens_a_window_of_the_first(self):
+        app = self.open(self.capture)
+        app.wait_for('painter.syscap', 'frame')
+        other = self.folder / 'other.syscap'
+        other.write_bytes(self.capture.read_bytes())
+        self.assertEqual(subprocess.run([PROGRAM, other], check=False, timeout=desktop.SECONDS).returncode, 0)
+        app.wait_for('other.syscap', 'frame')
+        self.wait_until_loaded(2)
+
+    def test_compressed_captures_and_imports_open(self):
+        packed = self.folder / 'packed.syscap.gz'
+        packed.write_bytes(gzip.compress(self.capture.read_bytes()))
+        folded = self.folder / 'stacks.folded'
+        folded.write_text('main;draw 3\nmain;parse 5\n')
+        app = self.open(packed, folded)
+        app.wait_for('packed.syscap.gz', 'frame')
+        app.wait_for('stacks.folded', 'frame')
+        self.wait_until_loaded(1)
+        self.wait_until_loaded(2)
+
+    def test_damaged_files_say_why(self):
+        for name, content in (('empty.syscap', b''), ('text.syscap', b'no capture at all\n' * 20), ('missing.syscap', None)):
+            path = self.folder / name
+            if content is not None:
+                path.write_bytes(content)
+            app = self.open(path)
+            window = app.wait_for(name, 'frame')
+            app.wait_for('Invalid Document', top=window)
+            app.wait_for(lambda text: name in text and len(text) > len(name) + 20, 'label', window)
+            app.close()
+            self.assertEqual(app.warnings(), [])
+        self.app = None
+
+    def test_cut_capture_opens_and_says_what_is_missing(self):
+        path = self.folder / 'cut.syscap'
+        path.write_bytes(self.capture.read_bytes()[:-1001])
+        app = self.open(path)
+        app.wait_for('cut.syscap', 'frame')
+        self.wait_until_loaded()
+        app.wait_for(lambda text: 'left out' in text)
+
+    def test_every_scheme_scale_and_direction(self):
+        """Opens all sections in each; a complaint of GTK fails the test."""
+        for environment in ({'ADW_DEBUG_COLOR_SCHEME': 'prefer-dark', 'ADW_DEBUG_HIGH_CONTRAST': '1'}, {'GDK_SCALE': '2'},
+                            {'GTK_DEBUG': 'no-css-cache', 'LANGUAGE': 'ar', 'LC_ALL': 'C.UTF-8', 'SYSPROF_TEST_RTL': '1'}):
+            with self.subTest(environment):
+                app = self.open(self.capture, **environment)
+                app.wait_for('painter.syscap', 'frame')
+                for section in SECTIONS:
+                    app.show(section)
+                app.close()
+                self.assertEqual(app.warnings(), [])
+        self.app = None
+
+    def test_controls_of_every_section_have_names(self):
+        app = self.open(self.capture)
+        app.wait_for('painter.syscap', 'frame')
+        for section in SECTIONS:
+            app.show(section)
+        app.wait_for(lambda name: 'message 3' in name)
+        self.assertEqual(app.unnamed(), [])
+
+    def test_narrow_window(self):
+        app = self.open(self.capture)
+        app.focus('painter.syscap')
+        self.wait_until_loaded()
+        app.resize('painter.syscap', 360, 600)
+        for section in SECTIONS:
+            app.show(section)
+        self.assertLessEqual(self.width(), 360)
+
+    def test_size_is_remembered(self):
+        app = self.open(self.capture)
+        app.focus('painter.syscap')
+        self.wait_until_loaded()
+        app.resize('painter.syscap', 1010, 610)
+        app.wait(lambda: self.width() < 1020, 'smaller window')
+        width = self.width()
+        app.key('ctrl+w')
+        self.assertEqual(app.process.wait(desktop.SECONDS), 0)
+        app = self.open(self.capture)
+        app.wait_for('painter.syscap', 'frame')
+        self.wait_until_loaded()
+        self.assertEqual(self.width(), width)
+
+    def test_shortcuts_about_and_greeter_keys(self):
+        app = self.open(self.capture)
+        app.focus('painter.syscap')
+        self.wait_until_loaded()
+        app.act('record-again')
+        app.focus('Sysprof')
+        app.key('Escape')
+        app.wait(lambda: not app.find('Sysprof', 'frame'), 'end of the greeter')
+        app.focus('painter.syscap')
+        app.key('ctrl+question')
+        app.wait_for('Seek backward')
+
+
+if __name__ == '__main__':
+    tap.main()
