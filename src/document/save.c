@@ -41,6 +41,7 @@ replace (GFile *file,
          GCancellable *cancellable,
          GError **error)
 {
+  bool is_new = !g_file_query_exists (file, NULL);
   g_autoptr (GFileOutputStream) stream =
       g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, error);
   g_autoptr (GCancellable) abandoned = g_cancellable_new ();
@@ -58,9 +59,11 @@ replace (GFile *file,
   if (is_done && !g_cancellable_set_error_if_cancelled (cancellable, error))
     return g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, error);
 
-  /* Closed by one who does not want it, it is removed. */
+  /* A canceled close keeps an earlier file, but also a part of a new one. */
   g_cancellable_cancel (abandoned);
   (void) g_output_stream_close (G_OUTPUT_STREAM (stream), abandoned, NULL);
+  if (is_new)
+    (void) g_file_delete (file, NULL, NULL);
   return false;
 }
 

@@ -20,10 +20,11 @@ FRAME = 5    # px
 STEP = 20     # ms between two looks
 
 
-def enter():
-    """Returns inside of a display and a bus; exits with 77 without the programs for that."""
+def enter(user=None):
+    """Returns inside of a display and a bus, as another user if a number is given; exits with 77 without the programs for that."""
     if INSIDE in os.environ:
         return
+    as_user = [] if user is None or os.geteuid() != 0 else ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', '--']
     missing = [name for name in ('xvfb-run', 'dbus-run-session', 'xdotool') if shutil.which(name) is None]
     try:
         import pyatspi  # noqa: F401
@@ -33,11 +34,12 @@ def enter():
         print('1..0 # SKIP needs', ', '.join(missing))
         sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as home:
-        environment = {**os.environ, INSIDE: '1', 'GSK_RENDERER': 'cairo', 'GDK_DEBUG': 'gl-disable', 'GDK_BACKEND': 'x11',
+        os.chmod(home, 0o777)
+        environment = {**os.environ, INSIDE: '1', 'HOME': home, 'GSK_RENDERER': 'cairo', 'GDK_DEBUG': 'gl-disable', 'GDK_BACKEND': 'x11',
                        'LC_ALL': 'C.UTF-8', 'GSETTINGS_BACKEND': 'memory', 'GIO_USE_VFS': 'local', 'GTK_USE_PORTAL': '0',
                        'GTK_A11Y': 'atspi', 'NO_AT_BRIDGE': '0', 'G_DEBUG': 'fatal-criticals',
                        **{f'XDG_{kind}_HOME': f'{home}/{kind.lower()}' for kind in ('DATA', 'CONFIG', 'CACHE')}}
-        sys.exit(subprocess.run(['xvfb-run', '-a', '-s', f'-screen 0 {SIZE} -nolisten tcp -noreset', 'dbus-run-session', '--',
+        sys.exit(subprocess.run([*as_user, 'xvfb-run', '-a', '-s', f'-screen 0 {SIZE} -nolisten tcp -noreset', 'dbus-run-session', '--',
                                  sys.executable, *sys.argv], env=environment, check=False).returncode)
 
 

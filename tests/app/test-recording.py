@@ -177,6 +177,42 @@ class Recording(unittest.TestCase):
         self.assertEqual(app.process.wait(desktop.SECONDS), 0)  # the last window was closed
         self.assertEqual(unsaved(), [])
 
+    def mount(self, kilobytes):
+        """A small disk."""
+        folder = tempfile.mkdtemp()
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={kilobytes}k', 'tmpfs', folder], stderr=subprocess.DEVNULL,
+                          check=False).returncode:
+            os.rmdir(folder)
+            self.skipTest('may not mount')
+        self.addCleanup(lambda: (subprocess.run(['umount', '-l', folder], check=True), os.rmdir(folder)))
+        return pathlib.Path(folder)
+
+    def test_full_disk_while_recording_keeps_what_is_there(self):
+        folder = self.mount(400)
+        app = self.start(XDG_DATA_HOME=str(folder))
+        app.press('Record to Memory', 'push button')
+        dialog = app.wait_for('Recording Failed', 'dialog')
+        app.wait_for(lambda text: 'the disk is full' in text and 'is kept' in text, 'label', dialog)
+        app.wait_for('Unsaved Recording', 'frame')
+        app.wait(lambda: app.is_enabled('zoom-in', self.window()) is not None, 'loaded capture')
+        kept = list((folder / 'org.gnome.Sysprof/unsaved').iterdir())
+        run = subprocess.run([REPORT, 'processes', '--format', 'json', kept[0]], stdout=subprocess.PIPE, check=True)
+        self.assertTrue(json.loads(run.stdout)['rows'])
+
+    def test_full_disk_while_saving_keeps_the_recording(self):
+        folder = self.mount(40)
+        app = self.greeter()
+        self.record()
+        app.act('save-as', window=self.window())
+        app.wait_for('Save Recording')
+        app.key('ctrl+a')
+        subprocess.run(['xdotool', 'type', str(folder / 'mine.syscap')], check=True)
+        app.key('Return')
+        dialog = app.wait_for('Recording Not Saved', 'dialog')
+        app.wait_for(lambda text: 'mine.syscap' in text and 'No space left' in text, 'label', dialog)
+        self.assertEqual(len(unsaved()), 1)
+        self.assertFalse((folder / 'mine.syscap').exists())
+
     def test_crash_while_recording_loses_nothing(self):
         app = self.greeter()
         app.press('Record to Memory', 'push button')

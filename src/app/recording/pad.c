@@ -19,6 +19,8 @@
 #define HEIGHT 200
 #define MINUTE 60 /* s */
 
+#define MOST_LINES 3 /* of messages; the tooltip and the capture window have all */
+
 struct _AppPad
 {
   AdwApplicationWindow parent_instance;
@@ -61,14 +63,10 @@ show_failures (AppPad *self)
 {
   guint n;
   g_autofree char *text = dup_failures (self, &n);
-  g_autofree char *summary =
-      g_strdup_printf (ngettext ("%u message about what is not recorded",
-                                 "%u messages about what is not recorded", n),
-                       n);
 
-  gtk_label_set_text (GTK_LABEL (self->failures), summary);
+  gtk_label_set_text (GTK_LABEL (self->failures), text != NULL ? text : "");
   gtk_widget_set_tooltip_text (self->failures, text);
-  gtk_widget_set_visible (self->failures, n > 0);
+  gtk_widget_set_visible (self->failures, text != NULL);
 }
 
 static gboolean
@@ -234,6 +232,9 @@ app_pad_init (AppPad *self)
   self->size = add_label (box, "dim-label");
   self->losses = add_label (box, "warning");
   self->failures = add_label (box, "warning");
+  gtk_label_set_lines (GTK_LABEL (self->failures), MOST_LINES);
+  gtk_label_set_ellipsize (GTK_LABEL (self->failures), PANGO_ELLIPSIZE_END);
+  gtk_label_set_max_width_chars (GTK_LABEL (self->failures), 1); /* the width of the window */
   self->button = app_button_new (_ ("_Stop Recording"), NULL);
   gtk_widget_add_css_class (self->button, "destructive-action");
   gtk_widget_set_halign (self->button, GTK_ALIGN_CENTER);
