@@ -287,7 +287,7 @@ draw_bars (const SpanDrawing *self, const ShownRow *row, int y)
     }
 }
 
-/* What is not selected is under a veil. */
+/* The rest of the chart is shaded. */
 static void
 draw_selection (const SpanDrawing *self)
 {

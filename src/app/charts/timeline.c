@@ -305,9 +305,13 @@ click (AppTimeline *self, double x, double y)
   double track_x, track_y;
   AppTrack *track = find_track (self, x, y, &track_x, &track_y);
 
-  if (track != NULL && app_track_find_span_at (track, track_x, track_y, &begin, &end) &&
-      end > begin)
-    app_session_select (self->session, begin, end);
+  if (track != NULL && app_track_find_span_at (track, track_x, track_y, &begin, &end))
+    {
+      if (end > begin && app_track_get_track (track)->kind == TRACK_SPANS)
+        app_session_select (self->session, begin, end);
+      else
+        app_session_pick (self->session, begin);
+    }
   else
     app_session_select (self->session, focus->visible_begin, focus->visible_end);
 }

@@ -2,6 +2,7 @@
 
 /* The section of D-Bus messages. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -21,12 +22,18 @@ const Section app_dbus_section = {
   .has_badge = true,
   .missing = N_ ("Record with “Record Session Bus” or “Record System Bus” to see messages."),
   .tracks = (const char *const[]){ "dbus", NULL },
+  .make_details = app_message_details_new,
   .views = {
     { "messages", N_ ("Messages"), "mail-send-receive-symbolic",
       { .view = "dbus", .ignores_shape = true },
       .columns = (const char *const[]){ "time", "duration", "bus", "serial", "reply-serial",
-                                        "size", "type", "sender", "destination", "path",
-                                        "interface", "member", "signature", NULL },
+                                        "flags", "size", "type", "sender", "destination",
+                                        "path", "interface", "member", "signature", NULL },
+      .titles = (const char *const[]){ N_ ("Time"), N_ ("Duration"), N_ ("Bus"),
+                                       N_ ("Serial"), N_ ("Reply"), N_ ("Flags"), N_ ("Size"),
+                                       N_ ("Type"), N_ ("Sender"), N_ ("Destination"),
+                                       N_ ("Path"), N_ ("Interface"), N_ ("Member"),
+                                       N_ ("Signature"), NULL },
       .filter = N_ ("Filter Messages") },
     { "summary", N_ ("Summary"), "view-list-symbolic",
       { .view = "dbus", .ignores_shape = true,

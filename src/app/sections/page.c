@@ -21,18 +21,31 @@ make_missing (const Section *section)
   return status;
 }
 
-static GtkWidget *
-make_view (AppSession *session, const SectionView *view)
+static void
+on_selected (AppTable *table, guint row, AppSession *session)
+{
+  app_session_choose (session, app_table_get_result (table), row);
+}
+
+GtkWidget *
+app_section_table_new (AppSession *session, const SectionView *view)
 {
   GtkWidget *table;
 
-  if (view->make != NULL)
-    return view->make (session, view);
   table = app_table_new (session, &view->query, _ (view->title));
   app_table_set_columns (APP_TABLE (table), view->columns);
+  app_table_set_titles (APP_TABLE (table), view->titles);
+  g_signal_connect (table, "selected", G_CALLBACK (on_selected), session);
   if (view->filter != NULL)
     app_table_show_filter (APP_TABLE (table), _ (view->filter));
   return table;
+}
+
+static GtkWidget *
+make_view (AppSession *session, const SectionView *view)
+{
+  return view->make != NULL ? view->make (session, view)
+                            : app_section_table_new (session, view);
 }
 
 static AdwViewStack *

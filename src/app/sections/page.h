@@ -6,6 +6,8 @@
 
 #include "app/sections/sections.h"
 
+/* The table of the rows of a view. */
+GtkWidget *app_section_table_new (AppSession *session, const SectionView *view);
 GtkWidget *app_section_page_new (AppSession *session, const Section *section);
 void app_section_page_show (GtkWidget *page, const char *view);
 void app_section_page_step (GtkWidget *page, int step);

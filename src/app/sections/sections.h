@@ -19,6 +19,7 @@ typedef struct SectionView
   RowQuery query;
   /* Names of columns, NULL-terminated: those of a table; NULL = those that text shows. */
   const char *const *columns;
+  const char *const *titles; /* of `columns`, translatable; NULL = those of the view */
   const char
       *filter; /* a search entry with this placeholder is always there; NULL = on Ctrl+F */
   const char *chart; /* of spans (views/tracks/span-chart.h) */

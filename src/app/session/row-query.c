@@ -26,6 +26,7 @@ app_row_result_unref (RowResult *self)
   sysprof_resolved_selection_clear (&self->resolved);
   g_free (self->is_on_path);
   g_free (self->times[0]);
+  g_free (self->processes[0]);
   app_focus_unref (self->focus);
   g_object_unref (self->session);
   g_free (self);
@@ -98,6 +99,10 @@ prepare (RowResult *self, const RowQuery *query)
   if (!query->ignores_time)
     self->times[0] = app_focus_dup_time (self->focus);
   self->selection.times = self->times[0] != NULL ? self->times : NULL;
+  if (query->pid == 0)
+    return;
+  self->processes[0] = g_strdup_printf ("%d", query->pid);
+  self->selection.processes = self->processes;
 }
 
 static bool
@@ -152,6 +157,8 @@ run (AppSession *session,
     return NULL;
   if (query->track != NULL)
     keep_track (&self->rows, query->track);
+  if (query->sort != NULL && !sysprof_rows_sort (&self->rows, query->sort, error))
+    return NULL;
   self->request.cancellable = NULL;
   return g_steal_pointer (&self);
 }

@@ -20,6 +20,8 @@ typedef struct
   /* Only samples of this path of a call tree, unless it is empty. Copied as well. */
   StackPath path;
   bool has_path;
+  int32_t pid;      /* only this process; 0 = all */
+  const char *sort; /* column, static; NULL = the order of the view */
   uint32_t limit;
 } RowQuery;
 
@@ -33,6 +35,7 @@ typedef struct
   RowQuery query;
   Selection selection; /* borrows from `focus` */
   char *times[2];
+  char *processes[2];
   ResolvedSelection resolved;
   ChosenWeights weights;
   uint8_t *is_on_path; /* events of query.path; NULL = all */

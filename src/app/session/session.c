@@ -23,6 +23,7 @@ enum
   FOCUS_CHANGED,
   OPEN,
   CHOSEN,
+  PICKED,
   N_SIGNALS,
 };
 static guint signals[N_SIGNALS];
@@ -50,6 +51,8 @@ app_session_class_init (AppSessionClass *class)
                                 NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_STRING);
   signals[CHOSEN] = g_signal_new ("chosen", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 2, G_TYPE_POINTER, G_TYPE_UINT);
+  signals[PICKED] = g_signal_new ("picked", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 1, G_TYPE_INT64);
 }
 
 static void
@@ -241,4 +244,14 @@ void
 app_session_choose (AppSession *self, gpointer result, uint32_t row)
 {
   g_signal_emit (self, signals[CHOSEN], 0, result, row);
+}
+
+void
+app_session_pick (AppSession *self, int64_t time)
+{
+  const Focus *focus = app_session_get_focus (self);
+
+  if (time < focus->selected_begin || time >= focus->selected_end)
+    app_session_select (self, focus->visible_begin, focus->visible_end);
+  g_signal_emit (self, signals[PICKED], 0, time);
 }

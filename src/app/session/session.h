@@ -45,4 +45,7 @@ void app_session_set_root (AppSession *self, const char *function);
 /* Announces the row that the user looks at, for the panel of details; the signal "chosen"
  * (result, row) has a RowResult. */
 void app_session_choose (AppSession *self, gpointer result, uint32_t row);
+/* The user chose the event at `time` in the timeline; selects all visible time if it is not
+ * selected. Tables follow the signal "picked" (time) with their row of it. */
+void app_session_pick (AppSession *self, int64_t time);
 void app_session_open (AppSession *self, const char *section, const char *view);

@@ -50,6 +50,36 @@ app_table_select (AppTable *self, uint32_t row)
     }
 }
 
+void
+app_table_select_picked (AppTable *self)
+{
+  RowResult *result = app_table_get_result (self);
+  int64_t picked = self->picked;
+
+  if (result == NULL || picked < 0 || app_query_is_running (self->query))
+    return;
+  self->picked = -1;
+  for (uint32_t row = 0; row < result->rows.n_rows; row++)
+    if (app_row_result_get_number (result, row, "time", -1) == picked)
+      {
+        app_table_select (self, row);
+        return;
+      }
+}
+
+void
+app_table_set_titles (AppTable *self, const char *const *titles)
+{
+  self->titles = titles;
+}
+
+void
+app_table_pick (AppTable *self, int64_t time)
+{
+  self->picked = gtk_widget_get_mapped (GTK_WIDGET (self)) ? time : -1;
+  app_table_select_picked (self);
+}
+
 static void
 on_selected (GtkSingleSelection *selection, GParamSpec *spec, AppTable *self)
 {

@@ -7,6 +7,7 @@
 #include "app/charts/palette.h"
 #include "render/render.h"
 
+#include <glib/gi18n.h>
 #include <string.h>
 
 static const struct
@@ -27,12 +28,18 @@ static const struct
 #define MOST_MEASURED    200 /* rows */
 
 char *
-app_column_dup_title (const Column *column)
+app_column_dup_title (const Column *column,
+                      const char *const *columns,
+                      const char *const *titles)
 {
   static const char *const acronyms[] = {
     "PID", "TID", "CPU", "CPUS", "P95", "P99", "%", NULL
   };
   g_auto (GStrv) words = g_strsplit (column->title, " ", -1);
+
+  for (size_t i = 0; titles != NULL && columns[i] != NULL; i++)
+    if (strcmp (columns[i], column->name) == 0)
+      return g_strdup (_ (titles[i]));
 
   for (size_t i = 0; words[i] != NULL; i++)
     if (!g_strv_contains (acronyms, words[i]) && g_ascii_isupper (words[i][0]))

@@ -8,7 +8,9 @@
 #include "app/widgets/rows-model.h"
 
 /* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
-char *app_column_dup_title (const Column *column);
+char *app_column_dup_title (const Column *column,
+                            const char *const *columns, /* that have titles of their own */
+                            const char *const *titles); /* translatable; NULL = none */
 /* Width in px, for texts that of the longest of the first rows; 0 = the column takes the rest.
  * */
 int app_column_get_width (const Rows *rows, uint32_t column);

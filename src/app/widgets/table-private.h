@@ -17,6 +17,8 @@ struct _AppTable
   RowQuery *rows_query; /* NULL = no rows */
   char *title;
   const char *const *columns;
+  const char *const *titles; /* of `columns`, translatable; NULL = those of the view */
+  int64_t picked;            /* time of the row to select once it is there; -1 = none */
   bool is_stale;
   AppRowsModel *model; /* NULL before the first rows */
   GtkSingleSelection *selection;
@@ -31,5 +33,7 @@ struct _AppTable
   bool has_filter;
 };
 
+/* Selects the row that was picked, once. */
+void app_table_select_picked (AppTable *self);
 void app_table_class_add_actions (GtkWidgetClass *class);
 void app_table_add_controllers (AppTable *self);

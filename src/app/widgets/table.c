@@ -210,7 +210,7 @@ add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool ex
   const Column *column = &rows->columns[i];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   TableColumn *data = g_new0 (TableColumn, 1);
-  g_autofree char *title = app_column_dup_title (column);
+  g_autofree char *title = app_column_dup_title (column, self->columns, self->titles);
   g_autoptr (GtkColumnViewColumn) view_column = NULL;
   g_autoptr (GtkSorter) sorter = NULL;
   int width = expands ? 0 : app_column_get_width (rows, i);
@@ -419,6 +419,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
     }
   gtk_label_set_text (GTK_LABEL (self->note), note != NULL ? note : "");
   gtk_widget_set_visible (self->note, note != NULL && result->rows.n_rows > 0);
+  app_table_select_picked (self);
   g_signal_emit (self, signals[LOADED], 0);
 }
 
@@ -539,6 +540,7 @@ app_table_init (AppTable *self)
 
   self->query = app_query_new (GTK_WIDGET (self), on_result);
   self->sort_query = app_query_new (GTK_WIDGET (self), on_sorted);
+  self->picked = -1;
   self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
@@ -575,6 +577,7 @@ app_table_new (AppSession *session, const RowQuery *query, const char *title)
   self->title = g_strdup (title);
   app_set_name (GTK_WIDGET (self->view), title);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  g_signal_connect_swapped (session, "picked", G_CALLBACK (app_table_pick), self);
   if (query != NULL)
     app_table_set_query (self, query, NULL);
   return GTK_WIDGET (self);

@@ -22,6 +22,10 @@ GtkWidget *app_table_new (AppSession *session, const RowQuery *query, const char
 void app_table_set_query (AppTable *self, const RowQuery *query, const char *placeholder);
 /* Shows only these columns, in this order; NULL-terminated, static. */
 void app_table_set_columns (AppTable *self, const char *const *columns);
+/* Titles of these columns instead of those of the view; NULL-terminated, static. */
+void app_table_set_titles (AppTable *self, const char *const *titles);
+/* Selects the first row of the time of an event, also if the rows are still loaded. */
+void app_table_pick (AppTable *self, int64_t time);
 /* Shows the search entry always, below the table. */
 void app_table_show_filter (AppTable *self, const char *placeholder);
 RowResult *app_table_get_result (AppTable *self); /* *(none)*; NULL before rows were loaded */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define FLAGS_OFFSET 2 /* bytes; D-Bus specification, "Message Format" */
+
 enum
 {
   TIME,
@@ -23,6 +25,7 @@ enum
   SIZE,
   SERIAL,
   REPLY_SERIAL,
+  FLAGS,
   N_COLUMNS,
 };
 
@@ -41,6 +44,7 @@ static const Column columns[] = {
   [SIZE] = { "size", "BYTES", COLUMN_BYTES, .json_only = true },
   [SERIAL] = { "serial", "SERIAL", COLUMN_NUMBER, .json_only = true },
   [REPLY_SERIAL] = { "reply-serial", "REPLY TO", COLUMN_NUMBER, .json_only = true },
+  [FLAGS] = { "flags", "FLAGS", COLUMN_TEXT, .json_only = true },
 };
 
 enum
@@ -123,6 +127,19 @@ set_answer (Rows *rows,
     cells[ANSWER].text = sysprof_rows_dup_text (rows, answer.error_name);
 }
 
+/* "no-reply no-start" */
+static const char *
+dup_flags (Rows *rows, uint8_t flags)
+{
+  static const char *const names[] = { "no-reply", "no-start", "interactive" };
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (names); i++)
+    if (flags & 1u << i)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", names[i]);
+  return sysprof_rows_dup (rows, text->str);
+}
+
 static void
 add_message (const ViewRequest *request, Rows *rows, uint32_t i, uint32_t partner)
 {
@@ -154,6 +171,7 @@ add_message (const ViewRequest *request, Rows *rows, uint32_t i, uint32_t partne
   cells[MEMBER].text = sysprof_rows_dup_text (rows, header.member);
   cells[PATH].text = sysprof_rows_dup_text (rows, header.path);
   cells[SIGNATURE].text = sysprof_rows_dup_text (rows, header.signature);
+  cells[FLAGS].text = dup_flags (rows, store->bytes[message->offset + FLAGS_OFFSET]);
   cells[SERIAL].number = header.serial;
   if (header.reply_serial != 0)
     cells[REPLY_SERIAL].number = header.reply_serial;

@@ -21,6 +21,7 @@ enum
   RSS_MAX,
   START,
   END,
+  DURATION,
   WHOLE,
   UNWIND,
   N_PLAIN_COLUMNS,
@@ -44,6 +45,7 @@ static const Column columns[] = {
   [RSS_MAX] = { "rss-max", "RSS MAX", COLUMN_BYTES, .may_miss = true, .is_short = true },
   [START] = { "start", "START", COLUMN_TIME, .extra = 1 },
   [END] = { "end", "END", COLUMN_TIME, .extra = 1 },
+  [DURATION] = { "duration", "DURATION", COLUMN_DURATION, .json_only = true },
   [WHOLE] = { "whole", "COMPLETE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
   [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .extra = 3 },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
@@ -214,6 +216,7 @@ add_process (Rows *rows,
   cells[SELF].count = cells[TOTAL].count = shares.weight;
   cells[START].number = sysprof_request_offset (request, shares.start);
   cells[END].number = sysprof_request_offset (request, shares.end);
+  cells[DURATION].number = cells[END].number - cells[START].number;
   cells[WHOLE].count = shares.whole;
   cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
   if (rows->n_columns != N_COLUMNS)

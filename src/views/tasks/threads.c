@@ -14,6 +14,7 @@ enum
   TOTAL,
   START,
   END,
+  MAIN,
   N_COLUMNS,
 };
 
@@ -27,6 +28,7 @@ static const Column columns[] = {
   [START] = { "start", "START", COLUMN_TIME,
               .json_only = true }, /* of the process: start times of threads are not recorded */
   [END] = { "end", "END", COLUMN_TIME, .json_only = true },
+  [MAIN] = { "main", "MAIN", COLUMN_BOOL, .json_only = true },
 };
 
 typedef struct
@@ -56,7 +58,32 @@ compare_weight (const void *left, const void *right, void *data)
   return compare_place (left, right, NULL);
 }
 
-/* Collects threads that have samples; if everything is selected, all known threads. */
+/* Whether nothing but the process decides what is selected. */
+static bool
+selects_by_process (const ViewRequest *request)
+{
+  SampleFilter filter = { 0 };
+
+  if (request->filter != NULL)
+    filter = *request->filter;
+  filter.has_processes = false;
+  filter.n_processes = 0;
+  return sysprof_filter_is_whole (&filter);
+}
+
+static bool
+is_selected (const SampleFilter *filter, ProcessId process)
+{
+  if (filter == NULL || !filter->has_processes)
+    return true;
+  for (uint32_t i = 0; i < filter->n_processes; i++)
+    if (filter->processes[i] == process)
+      return true;
+  return false;
+}
+
+/* Collects threads that have samples; of processes that are selected as a whole, all known
+ * threads. */
 static GArray *
 collect_threads (const ViewRequest *request, const StackWeights *weights)
 {
@@ -77,8 +104,9 @@ collect_threads (const ViewRequest *request, const StackWeights *weights)
       else
         g_array_append_val (threads, row);
     }
-  if (sysprof_request_is_whole (request))
-    for (ProcessId i = 1; i < store->processes.n && sysprof_is_wanted_at (i); i++)
+  for (ProcessId i = 1;
+       selects_by_process (request) && i < store->processes.n && sysprof_is_wanted_at (i); i++)
+    if (is_selected (request->filter, i))
       for (uint32_t j = 0; j < store->processes.row[i].n_threads; j++)
         {
           ThreadRow row = {
@@ -128,6 +156,7 @@ fill_threads (const ViewRequest *request, Rows *rows, GError **error)
       cells[NAME].text = sysprof_store_string (
           store, sysprof_store_thread_name (store, row->process, row->tid, INT64_MAX));
       cells[COMMAND].text = sysprof_store_string (store, process->comm);
+      cells[MAIN].flag = row->tid == process->pid;
       cells[SELF].count = cells[TOTAL].count = row->weight;
       cells[START].number = sysprof_request_offset (request, process->start);
       cells[END].number = sysprof_request_offset (request, process->end);

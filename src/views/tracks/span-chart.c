@@ -157,7 +157,7 @@ find_source (const char *name)
 
 /* --- rows --- */
 
-/* Group and name of a row, and its place in the order of rows. */
+/* Group and name of a row, and its number in the order of rows. */
 typedef struct
 {
   StringId kind[2];
@@ -179,7 +179,7 @@ equals_kind (gconstpointer a, gconstpointer b)
          0;
 }
 
-/* By group, then by name; numbers in names count: "CPU 2" stands before "CPU 10". */
+/* By group, then by name; numbers in names count: "CPU 2" is before "CPU 10". */
 static int
 compare_kinds (const void *left, const void *right, void *data)
 {
@@ -254,7 +254,7 @@ add_row (GArray *rows, uint32_t first, uint32_t n)
   g_array_append_val (rows, row);
 }
 
-/* Spans of one kind are one row; a heading stands before the first row of a group. */
+/* Spans of one kind are one row; a heading is before the first row of a group. */
 static void
 make_rows (SpanChart *self)
 {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The panel beside D-Bus messages: the message of the chosen row and its reply, printed
+ * whole. */
+
+#include "app/panes/panes.h"
+#include "app/widgets/naming.h"
+#include "text/text.h"
+
+#include <glib/gi18n.h>
+
+typedef struct
+{
+  AppSession *session;
+  GtkWidget *text; /* GtkTextView */
+} MessageDetails;
+
+static void
+details_free (gpointer data)
+{
+  MessageDetails *self = data;
+
+  g_signal_handlers_disconnect_by_data (self->session, self);
+  g_free (self);
+}
+
+/* The message of a row: its number in the store, or -1. */
+static int64_t
+find_message (const Store *store, int64_t time, int64_t serial)
+{
+  for (uint32_t i = 0; i < store->n_dbus; i++)
+    {
+      DBusHeader header;
+
+      if (sysprof_time_between (store->begin, store->dbus[i].time) != time)
+        continue;
+      if (!sysprof_store_read_dbus_header (store, i, &header) || header.serial == serial)
+        return i;
+    }
+  return -1;
+}
+
+static char *
+dup_message (const Store *store, uint32_t i)
+{
+  const DBusMessage *stored = &store->dbus[i];
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDBusMessage) message = NULL;
+  g_autofree char *printed = NULL;
+
+  if (stored->is_too_large)
+    return g_strdup (_ ("This message was too large to record.\n"));
+  message =
+      g_dbus_message_new_from_blob ((guchar *) store->bytes + stored->offset, stored->size,
+                                    G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, &error);
+  if (message == NULL)
+    return g_strdup_printf (_ ("This message cannot be read: %s\n"), error->message);
+  printed = g_dbus_message_print (message, 0);
+  return g_utf8_make_valid (printed, -1);
+}
+
+static void
+on_chosen (AppSession *session, RowResult *result, guint row, MessageDetails *self)
+{
+  const Store *store = app_session_get_store (session);
+  GString *text = g_string_new (NULL);
+  g_autofree uint32_t *partner = NULL;
+  int64_t message;
+
+  if (g_str_equal (result->view->name, "dbus"))
+    {
+      message = find_message (store, app_row_result_get_number (result, row, "time", -1),
+                              app_row_result_get_number (result, row, "serial", 0));
+      partner = sysprof_dbus_find_replies (store);
+      for (int64_t i = message; i >= 0; i = i == message ? (int64_t) partner[i] - 1 : -1)
+        {
+          g_autofree char *printed = dup_message (store, (uint32_t) i);
+
+          g_string_append_printf (text, "%s%s", i == message ? "" : _ ("\nReply\n\n"), printed);
+        }
+    }
+  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)), text->str,
+                            -1);
+  g_string_free (text, TRUE);
+}
+
+GtkWidget *
+app_message_details_new (AppSession *session)
+{
+  MessageDetails *self = g_new0 (MessageDetails, 1);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *title = gtk_label_new (_ ("Message"));
+  GtkWidget *scroller = gtk_scrolled_window_new ();
+
+  self->session = session;
+  self->text = gtk_text_view_new ();
+  gtk_text_view_set_editable (GTK_TEXT_VIEW (self->text), FALSE);
+  gtk_text_view_set_cursor_visible (GTK_TEXT_VIEW (self->text), FALSE);
+  gtk_text_view_set_monospace (GTK_TEXT_VIEW (self->text), TRUE);
+  gtk_text_view_set_wrap_mode (GTK_TEXT_VIEW (self->text), GTK_WRAP_WORD_CHAR);
+  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)),
+                            _ ("Choose a message to read it here."), -1);
+  app_set_name (self->text, _ ("Message"));
+  gtk_label_set_xalign (GTK_LABEL (title), 0);
+  gtk_widget_add_css_class (title, "heading");
+  gtk_widget_add_css_class (title, "details-heading");
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->text);
+  gtk_widget_set_vexpand (scroller, TRUE);
+  gtk_box_append (GTK_BOX (box), title);
+  gtk_box_append (GTK_BOX (box), scroller);
+  g_object_set_data_full (G_OBJECT (box), "details", self, details_free);
+  g_signal_connect (session, "chosen", G_CALLBACK (on_chosen), self);
+  return box;
+}
