@@ -5,8 +5,10 @@ width and direction of text without a complaint of GTK.
 
 usage: test-windows.py SYSPROF SYSPROF_REPORT
 """
+import functools
 import gzip
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import recording  # noqa: E402
 import tap  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = sys.argv[1]
 del sys.argv[1:3]
 SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
@@ -100,7 +103,7 @@ class Windows(unittest.TestCase):
     def test_every_scheme_scale_and_direction(self):
         """Opens all sections in each; a complaint of GTK fails the test."""
         for environment in ({'ADW_DEBUG_COLOR_SCHEME': 'prefer-dark', 'ADW_DEBUG_HIGH_CONTRAST': '1'}, {'GDK_SCALE': '2'},
-                            {'GTK_DEBUG': 'no-css-cache', 'LANGUAGE': 'ar', 'LC_ALL': 'C.UTF-8', 'SYSPROF_TEST_RTL': '1'}):
+                            self.translate()):
             with self.subTest(environment):
                 app = self.open(self.capture, **environment)
                 app.wait_for('painter.syscap', 'frame')
@@ -109,6 +112,32 @@ class Windows(unittest.TestCase):
                 app.close()
                 self.assertEqual(app.warnings(), [])
         self.app = None
+
+    def translate(self):
+        """The environment of a language that is written from right to left, in which our texts are in brackets."""
+        for program in ('localedef', 'xgettext', 'msgen', 'msgfilter', 'msgfmt'):
+            if shutil.which(program) is None:
+                self.skipTest(f'needs {program}')
+        if not pathlib.Path('/usr/share/i18n/locales/en_US').exists():
+            self.skipTest('needs the sources of locales')
+        target = self.folder / 'ar/LC_MESSAGES'
+        target.mkdir(parents=True, exist_ok=True)
+        files = [line for line in (ROOT / 'po/POTFILES').read_text().split() if line.startswith('src/app/')]
+        run = functools.partial(subprocess.run, check=True, cwd=self.folder, stdout=subprocess.DEVNULL)
+        run(['xgettext', '--from-code=UTF-8', '-k_', '-kN_', '-kngettext:1,2', f'--directory={ROOT}', '-o', 'a.pot', *files])
+        run(['msgen', 'a.pot', '-o', 'a.po'])
+        run(['msgfilter', '--keep-header', '-i', 'a.po', '-o', 'b.po', 'sed', '-e', r'1s/^/[/', '-e', r'$s/$/]/'])
+        run(['msgfmt', 'b.po', '-o', target / 'sysprof.mo'])
+        run(['localedef', '-i', 'en_US', '-f', 'UTF-8', './en_US.UTF-8'])
+        return {'LANGUAGE': 'ar', 'LC_ALL': 'en_US.UTF-8', 'LOCPATH': str(self.folder), 'SYSPROF_LOCALE_DIR': str(self.folder)}
+
+    def test_translated_and_from_right_to_left(self):
+        app = self.open(**self.translate())
+        app.wait_for('[Sampling]', 'label')
+        app.wait_for('[Sample Native Stacks]', 'check box')
+        self.assertIsNone(app.find('Sampling', 'label'))
+        first, last = (app.wait_for(f'[{title}]', 'push button') for title in ('Open File…', 'Record to Memory'))
+        app.wait(lambda: app.extents(first).x > app.extents(last).x, 'order from right to left')
 
     def test_controls_of_every_section_have_names(self):
         app = self.open(self.capture)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/install with a build and a meson that only tell how they were called: where a relative DESTDIR begins, and that a
-changed PREFIX builds again.
+changed PREFIX builds again. scripts/uninstall with a real meson: it removes what was installed.
 
 usage: test-install.py SCRIPT
 """
@@ -65,6 +65,22 @@ class Install(unittest.TestCase):
         done, calls = self.install('opt/x')
         self.assertEqual((done.returncode, calls), (2, []))
         self.assertIn('absolute', done.stderr)
+
+    def test_uninstall_removes_what_was_installed(self):
+        checkout = self.root / 'checkout'
+        shutil.copy(pathlib.Path(SCRIPT).parent / 'uninstall', checkout / 'scripts')
+        (checkout / 'meson.build').write_text("project('demo')\ninstall_data('a.txt', install_dir: get_option('datadir') / 'demo')\n")
+        (checkout / 'a.txt').write_text('text')
+        stage = self.root / 'stage'
+        uninstall = [checkout / 'scripts/uninstall', '/opt/x', stage]
+        self.assertEqual(subprocess.run(uninstall, capture_output=True, check=False).returncode, 1)  # nothing is there
+        for command in (['meson', 'setup', 'build-install-opt-x', '--prefix=/opt/x'], ['meson', 'install', '-C', 'build-install-opt-x']):
+            subprocess.run(command, cwd=checkout, env={**os.environ, 'DESTDIR': str(stage)}, check=True, capture_output=True)
+        installed = stage / 'opt/x/share/demo/a.txt'
+        self.assertTrue(installed.exists())
+        done = subprocess.run(uninstall, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, f'Uninstalled from {stage}/opt/x.\n'), done.stderr)
+        self.assertFalse(installed.exists())
 
 
 if __name__ == '__main__':

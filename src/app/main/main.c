@@ -51,12 +51,14 @@ app_main (int argc, char **argv)
 int
 main (int argc, char **argv)
 {
+  const char *locale_dir = g_getenv ("SYSPROF_LOCALE_DIR"); /* of a build that is not installed */
+
 #ifdef M_ARENA_MAX
   (void) mallopt (M_MMAP_THRESHOLD, TABLE_THRESHOLD);
   (void) mallopt (M_ARENA_MAX, MOST_ARENAS);
 #endif
   setlocale (LC_ALL, "");
-  bindtextdomain (GETTEXT_PACKAGE, APP_LOCALE_DIR);
+  bindtextdomain (GETTEXT_PACKAGE, locale_dir != NULL ? locale_dir : APP_LOCALE_DIR);
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   textdomain (GETTEXT_PACKAGE);
   sysprof_temporary_files_remove_on_signals ();
