@@ -193,6 +193,10 @@ class Application:
         subprocess.run(['xdotool', 'search', '--sync', '--onlyvisible', '--name', title, 'windowsize', '--sync', str(width), str(height)],
                        check=True)
 
+    def resize(self, title, width, height):
+        subprocess.run(['xdotool', 'search', '--sync', '--name', title, 'windowsize', '--sync', str(width), str(height)], check=False,
+                       timeout=SECONDS)
+
     def key(self, *keys):
         subprocess.run(['xdotool', 'key', *keys], check=True)
 

@@ -5,14 +5,13 @@
 
 #include "app/charts/flame-private.h"
 
+#include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/row-menu.h"
 #include "render/render.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
-
-#define LINE_LETTERS 200
 
 G_DEFINE_FINAL_TYPE (AppFlameArea, app_flame_area, GTK_TYPE_WIDGET)
 G_DEFINE_FINAL_TYPE (AppFlame, app_flame, GTK_TYPE_WIDGET)
@@ -32,6 +31,7 @@ get_adjustment (AppFlame *self)
 static void
 show_line (AppFlame *self, uint32_t node)
 {
+  g_autofree char *cut = NULL;
   const Flame *flame = &self->picture.flame;
   g_autofree char *text = node != 0 ? app_flame_picture_dup_text (&self->picture, node) : NULL;
   g_autofree char *binary =
@@ -41,7 +41,8 @@ show_line (AppFlame *self, uint32_t node)
                               ? g_strdup (flame->title != NULL ? flame->title : "")
                               : g_strjoin ("  ·  ", text, binary[0] ? binary : where, NULL);
 
-  gtk_label_set_text (GTK_LABEL (self->line), line);
+  cut = app_dup_cut_text (line);
+  gtk_label_set_text (GTK_LABEL (self->line), cut);
 }
 
 static void
@@ -256,7 +257,8 @@ on_key (GtkEventControllerKey *controller,
 static void
 show_status (AppFlame *self, const char *title, const char *text)
 {
-  g_autofree char *escaped = g_markup_escape_text (text, -1);
+  g_autofree char *cut = app_dup_cut_text (text);
+  g_autofree char *escaped = g_markup_escape_text (cut, -1);
 
   adw_status_page_set_title (ADW_STATUS_PAGE (self->status), title);
   adw_status_page_set_description (ADW_STATUS_PAGE (self->status), escaped);

@@ -25,27 +25,16 @@ forward (GSimpleAction *action, GVariant *parameter, gpointer data)
   app_session_forward (session_of (data));
 }
 
-/* Buttons of the header also select what is visible. */
-static void
-select_visible (AppSession *session)
-{
-  const Focus *focus = app_session_get_focus (session);
-
-  app_session_zoom_to (session, focus->visible_begin, focus->visible_end);
-}
-
 static void
 zoom_in (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  app_session_zoom (session_of (data), 2, -1);
-  select_visible (session_of (data));
+  app_session_zoom_and_select (session_of (data), 2);
 }
 
 static void
 zoom_out (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  app_session_zoom (session_of (data), 0.5, -1);
-  select_visible (session_of (data));
+  app_session_zoom_and_select (session_of (data), 0.5);
 }
 
 static void
@@ -66,15 +55,13 @@ zoom_selection (GSimpleAction *action, GVariant *parameter, gpointer data)
 static void
 seek_backward (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  app_session_pan (session_of (data), -1);
-  select_visible (session_of (data));
+  app_session_pan_and_select (session_of (data), -1);
 }
 
 static void
 seek_forward (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  app_session_pan (session_of (data), 1);
-  select_visible (session_of (data));
+  app_session_pan_and_select (session_of (data), 1);
 }
 
 static void

@@ -4,6 +4,7 @@
  * is selected there, innermost first, and the share of each category. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/table.h"
 #include "text/text.h"
@@ -36,7 +37,8 @@ static GtkWidget *
 make_entry (const StackEntry *entry)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
-  g_autofree char *name = sysprof_dup_one_line (entry->symbol);
+  g_autofree char *line = sysprof_dup_one_line (entry->symbol);
+  g_autofree char *name = app_dup_cut_text (line);
   g_autofree char *base = g_path_get_basename (entry->binary);
   g_autofree char *binary = sysprof_dup_one_line (entry->binary[0] != '\0' ? base : "");
   GtkWidget *label = gtk_label_new (name);
@@ -94,11 +96,13 @@ static void
 on_chosen (AppSession *session, RowResult *result, guint row, Details *self)
 {
   g_autofree char *name = app_row_result_dup_cell (result, row, "symbol");
+  g_autofree char *cut = NULL;
   StackPath path;
 
   if (!app_row_result_get_path (result, row, &path))
     return;
-  gtk_label_set_text (GTK_LABEL (self->title), name);
+  cut = app_dup_cut_text (name != NULL ? name : "");
+  gtk_label_set_text (GTK_LABEL (self->title), cut);
   show_path (self, &path);
   app_stack_path_clear (&path);
 }

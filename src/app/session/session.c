@@ -172,10 +172,9 @@ app_session_forward (AppSession *self)
   go (self, 1);
 }
 
-void
-app_session_zoom (AppSession *self, double factor, int64_t at)
+static void
+zoom (Focus *focus, double factor, int64_t at)
 {
-  Focus *focus = app_session_copy_focus (self);
   double width = (double) (focus->visible_end - focus->visible_begin);
   double share;
 
@@ -184,17 +183,57 @@ app_session_zoom (AppSession *self, double factor, int64_t at)
   share = (double) (at - focus->visible_begin) / MAX (width, 1);
   app_focus_set_visible (focus, at - (int64_t) (share * width / factor),
                          at + (int64_t) ((1 - share) * width / factor));
+}
+
+static void
+pan (Focus *focus, double widths)
+{
+  int64_t by = (int64_t) (widths * (double) (focus->visible_end - focus->visible_begin));
+
+  app_focus_set_visible (focus, focus->visible_begin + by, focus->visible_end + by);
+}
+
+static void
+push_selecting_visible (AppSession *self, Focus *focus)
+{
+  app_focus_select (focus, focus->visible_begin, focus->visible_end);
   app_session_push (self, focus);
+}
+
+void
+app_session_zoom (AppSession *self, double factor, int64_t at)
+{
+  Focus *focus = app_session_copy_focus (self);
+
+  zoom (focus, factor, at);
+  app_session_push (self, focus);
+}
+
+void
+app_session_zoom_and_select (AppSession *self, double factor)
+{
+  Focus *focus = app_session_copy_focus (self);
+
+  zoom (focus, factor, -1);
+  push_selecting_visible (self, focus);
 }
 
 void
 app_session_pan (AppSession *self, double widths)
 {
   Focus *focus = app_session_copy_focus (self);
-  int64_t by = (int64_t) (widths * (double) (focus->visible_end - focus->visible_begin));
 
-  app_focus_set_visible (focus, focus->visible_begin + by, focus->visible_end + by);
+  pan (focus, widths);
   app_session_push (self, focus);
+}
+
+void
+app_session_pan_and_select (AppSession *self, double widths)
+{
+  Focus *focus = app_session_copy_focus (self);
+
+  pan (focus, widths);
+  push_selecting_visible (self, focus);
 }
 
 void

@@ -38,6 +38,9 @@ bool app_session_can_go (AppSession *self, int steps);
 void app_session_zoom (AppSession *self, double factor, int64_t at);
 /* Moves the visible time by a part of its width. */
 void app_session_pan (AppSession *self, double widths);
+/* The same by commands, which also select what is visible then. */
+void app_session_zoom_and_select (AppSession *self, double factor);
+void app_session_pan_and_select (AppSession *self, double widths);
 void app_session_zoom_to (AppSession *self, int64_t begin, int64_t end);
 void app_session_select (AppSession *self, int64_t begin, int64_t end);
 void app_session_add_filter (AppSession *self, const char *option, const char *value);

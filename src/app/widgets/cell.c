@@ -4,6 +4,7 @@
 
 #include "app/widgets/cell.h"
 
+#include "app/widgets/cut-text.h"
 #include "render/render.h"
 
 #include <math.h>
@@ -13,8 +14,7 @@
 #define GRAPH_WIDTH      96
 #define BAR_ALPHA        0.28
 #define GRAPH_ALPHA      0.65
-#define ADDITION_LETTERS 12  /* beside a name that needs the width */
-#define MOST_LETTERS     400 /* of a cell: longer texts are cut before they are shaped */
+#define ADDITION_LETTERS 12 /* beside a name that needs the width */
 
 struct _AppCell
 {
@@ -163,11 +163,9 @@ add_addition (AppCell *self)
 void
 app_cell_set_text (AppCell *self, const char *text, const char *addition)
 {
-  g_autofree char *cut = NULL;
+  g_autofree char *cut = app_dup_cut_text (text);
 
-  if (g_utf8_strlen (text, -1) > MOST_LETTERS)
-    text = cut = g_utf8_substring (text, 0, MOST_LETTERS);
-  gtk_label_set_text (GTK_LABEL (self->label), text);
+  gtk_label_set_text (GTK_LABEL (self->label), cut);
   if (addition != NULL && self->addition == NULL)
     self->addition = add_addition (self);
   if (self->addition != NULL)

@@ -4,6 +4,7 @@
 
 #include "app/widgets/table-private.h"
 
+#include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/table-cells.h"
 #include "render/render.h"
@@ -64,8 +65,9 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
   GtkWidget *holder = gtk_widget_get_parent (cell);
   GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
   g_autofree char *text = app_row_dup_text (result, row, column->column);
+  g_autofree char *cut = app_dup_cut_text (text);
 
-  gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? text : NULL);
+  gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? cut : NULL);
   if (holder != NULL)
     app_set_name (GTK_WIDGET (holder), text);
   if (line != NULL && column->is_first)
@@ -339,7 +341,8 @@ update_columns (AppTable *self, const Rows *rows)
 static void
 show_status (AppTable *self, const char *title, const char *text)
 {
-  g_autofree char *escaped = g_markup_escape_text (text != NULL ? text : "", -1);
+  g_autofree char *cut = app_dup_cut_text (text != NULL ? text : "");
+  g_autofree char *escaped = g_markup_escape_text (cut, -1);
 
   adw_status_page_set_title (ADW_STATUS_PAGE (self->status), title);
   adw_status_page_set_description (ADW_STATUS_PAGE (self->status), escaped);
@@ -398,7 +401,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
   AppTable *self = APP_TABLE (widget);
   g_autoptr (RowResult) result = data;
   g_autoptr (AppRowsModel) earlier = g_steal_pointer (&self->model);
-  const char *note;
+  g_autofree char *note = NULL;
 
   if (error != NULL)
     {
@@ -406,7 +409,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
       show_status (self, _ ("Cannot Show These Rows"), error->message);
       return;
     }
-  note = result->rows.note;
+  note = result->rows.note != NULL ? app_dup_cut_text (result->rows.note) : NULL;
   self->model = app_rows_model_new (result);
   update_columns (self, &result->rows);
   show_model (self, earlier);
