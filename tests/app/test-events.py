@@ -113,6 +113,14 @@ class Events(unittest.TestCase):
         self.assertIn('member -> \'Ask\'', printed)
         self.assertIn('reply-serial -> uint32 7', printed)
 
+    def test_3_chart_has_the_call(self):
+        self.app.show('dbus/calls')
+        chart = self.app.wait_for('Calls', 'list')
+        area = self.app.extents(chart)
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + 160), str(area.y + 11), 'click', '1'], check=True)
+        self.app.key('Down')
+        self.app.wait_for(lambda name: 'org.example.Test.Ask' in name and '40.00 ms' in name, 'list item')
+
     def test_4_process_window(self):
         self.app.show('processes/processes')
         self.wait_for_row('Process Table', 'painter')

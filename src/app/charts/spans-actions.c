@@ -12,18 +12,12 @@ app_spans_get_span (AppSpans *self)
   return self->cursor_span >= 0 ? &self->picture.chart->spans[self->cursor_span] : NULL;
 }
 
-static bool
-is_chart_of_marks (AppSpans *self)
-{
-  return !g_str_equal (self->name, "processes");
-}
-
 static const Mark *
 get_mark (AppSpans *self)
 {
   const ChartSpan *span = app_spans_get_span (self);
 
-  return span != NULL && is_chart_of_marks (self)
+  return span != NULL && sysprof_span_chart_is_of_marks (self->picture.chart)
              ? &app_session_get_store (self->session)->marks[span->item]
              : NULL;
 }
@@ -80,11 +74,8 @@ set_as_filter (AppSpans *self)
 static void
 keep_process (AppSpans *self)
 {
-  const Store *store = app_session_get_store (self->session);
   const ChartSpan *span = app_spans_get_span (self);
-  int pid = span == NULL               ? -1
-            : is_chart_of_marks (self) ? store->marks[span->item].pid
-                                       : store->processes.row[span->item].pid;
+  int pid = span != NULL ? sysprof_span_chart_get_pid (self->picture.chart, span->item) : -1;
   g_autofree char *value = g_strdup_printf ("%d", pid);
 
   if (pid >= 0)
@@ -122,7 +113,7 @@ action_applies (AppSpans *self, const SpanAction *action)
   bool has_rows = !sysprof_span_chart_has_row_per_span (self->picture.chart);
 
   return app_spans_get_span (self) != NULL &&
-         (!action->is_of_marks || is_chart_of_marks (self)) &&
+         (!action->is_of_marks || sysprof_span_chart_is_of_marks (self->picture.chart)) &&
          (!action->is_of_rows || has_rows);
 }
 

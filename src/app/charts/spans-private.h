@@ -20,6 +20,7 @@ struct _AppSpans
   /* Of `picture`; -1 = none. */
   int64_t cursor_row, cursor_span;
   int64_t picked_begin, picked_end; /* selection that was made here; equal = none */
+  double pointer_x;                 /* px in the area */
   GtkWidget *stack;                 /* chart, status */
   GtkWidget *status;
   GtkWidget *ruler;

@@ -19,7 +19,7 @@ dup_text (AppSpans *self, int64_t i)
 {
   const ChartSpan *span = &self->picture.chart->spans[i];
   Axis axis = app_span_picture_get_axis (&self->picture);
-  g_autofree char *text = sysprof_span_chart_dup_text (self->picture.chart, span->item);
+  g_autofree char *text = sysprof_span_chart_dup_text (self->picture.chart, span);
   g_autofree char *time = app_axis_dup_exact (&axis, span->begin);
 
   return g_strdup_printf ("%s, %s", time, text);
@@ -92,6 +92,7 @@ on_click (GtkGestureClick *gesture, int n, double x, double y, AppSpans *self)
 {
   if (!pick (self, x, y))
     {
+      gtk_widget_grab_focus (self->area);
       if (n == 1 && x >= SPAN_GUTTER && self->picked_end > self->picked_begin)
         app_session_select (self->session, self->picture.begin, self->picture.end);
       return;
@@ -109,18 +110,26 @@ on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppSpan
     app_spans_show_menu (self);
 }
 
+static void
+on_motion (GtkEventControllerMotion *controller, double x, double y, AppSpans *self)
+{
+  self->pointer_x = x;
+}
+
+/* Ctrl+scroll zooms at the pointer. */
 static gboolean
 on_scroll (GtkEventControllerScroll *controller, double dx, double dy, AppSpans *self)
 {
   GdkModifierType state =
       gtk_event_controller_get_current_event_state (GTK_EVENT_CONTROLLER (controller));
   Axis axis = app_span_picture_get_axis (&self->picture);
-  double middle = (double) axis.begin / 2 + (double) axis.end / 2;
-  double half = (double) (axis.end - axis.begin) / 2 * pow (ZOOM_STEP, dy);
+  double share = CLAMP ((self->pointer_x - SPAN_GUTTER) / axis.width, 0, 1);
+  double width = (double) (axis.end - axis.begin) * pow (ZOOM_STEP, dy);
+  double begin = (double) axis.begin + share * ((double) (axis.end - axis.begin) - width);
 
   if ((state & GDK_CONTROL_MASK) == 0)
     return FALSE;
-  app_session_zoom_to (self->session, (int64_t) (middle - half), (int64_t) (middle + half));
+  app_session_zoom_to (self->session, (int64_t) begin, (int64_t) (begin + width));
   return TRUE;
 }
 
@@ -363,6 +372,7 @@ add_controllers (AppSpans *self)
   GtkGesture *click = gtk_gesture_click_new ();
   GtkGesture *secondary = gtk_gesture_click_new ();
   GtkEventController *keys = gtk_event_controller_key_new ();
+  GtkEventController *motion = gtk_event_controller_motion_new ();
   GtkEventController *scroll =
       gtk_event_controller_scroll_new (GTK_EVENT_CONTROLLER_SCROLL_VERTICAL);
 
@@ -377,6 +387,8 @@ add_controllers (AppSpans *self)
   gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (click));
   gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (secondary));
   gtk_widget_add_controller (self->area, keys);
+  g_signal_connect (motion, "motion", G_CALLBACK (on_motion), self);
+  gtk_widget_add_controller (self->area, motion);
   gtk_widget_add_controller (self->area, scroll);
 }
 

@@ -35,6 +35,8 @@ const Section app_dbus_section = {
                                        N_ ("Path"), N_ ("Interface"), N_ ("Member"),
                                        N_ ("Signature"), NULL },
       .filter = N_ ("Filter Messages") },
+    { "calls", N_ ("Calls"), "view-sort-descending-symbolic", .chart = "calls",
+      .make = app_span_view_new },
     { "summary", N_ ("Summary"), "view-list-symbolic",
       { .view = "dbus", .ignores_shape = true,
         .switches = (const char *const[]){ "by-member", NULL } } },

@@ -26,10 +26,13 @@ typedef struct SpanSource
   void (*collect) (SpanFill *fill);
   /* Group and name of the row of an item. NULL: each item has a row. */
   void (*get_kind) (const Store *store, uint32_t item, StringId kind[2]);
-  StringId (*get_name) (const Store *store, uint32_t item);
+  /* Items of the same name have the same color. */
+  const char *(*get_name) (const Store *store, uint32_t item);
+  int32_t (*get_pid) (const Store *store, uint32_t item);
   char *(*dup_title) (const Store *store, uint32_t item);
   char *(*dup_label) (const Store *store, uint32_t item);
   char *(*dup_text) (const Store *store, uint32_t item);
+  bool lacks_duration; /* the text does not have it */
 } SpanSource;
 
 /* --- collecting --- */
@@ -70,6 +73,25 @@ collect_processes (SpanFill *fill)
     }
 }
 
+/* Calls until their replies. */
+static void
+collect_calls (SpanFill *fill)
+{
+  const Store *store = fill->store;
+  g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
+
+  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
+    {
+      const DBusMessage *message = &store->dbus[i];
+      DBusHeader header;
+
+      if (partner[i] != 0 && sysprof_store_read_dbus_header (store, i, &header) &&
+          header.type == DBUS_CALL)
+        add_span (fill, message->time, store->dbus[partner[i] - 1].time, i, message->pid,
+                  message->cpu);
+    }
+}
+
 static void
 get_kind_of_mark (const Store *store, uint32_t item, StringId kind[2])
 {
@@ -79,16 +101,40 @@ get_kind_of_mark (const Store *store, uint32_t item, StringId kind[2])
 
 /* --- texts --- */
 
-static StringId
+static const char *
 get_name_of_mark (const Store *store, uint32_t item)
 {
-  return store->marks[item].name;
+  return sysprof_store_string (store, store->marks[item].name);
 }
 
-static StringId
+static const char *
 get_name_of_process (const Store *store, uint32_t item)
 {
-  return store->processes.row[item].comm;
+  return sysprof_store_string (store, store->processes.row[item].comm);
+}
+
+static const char *
+get_bus (const Store *store, uint32_t item)
+{
+  return store->dbus[item].bus == 1 ? "system" : "session";
+}
+
+static int32_t
+get_pid_of_mark (const Store *store, uint32_t item)
+{
+  return store->marks[item].pid;
+}
+
+static int32_t
+get_pid_of_process (const Store *store, uint32_t item)
+{
+  return store->processes.row[item].pid;
+}
+
+static int32_t
+get_pid_of_message (const Store *store, uint32_t item)
+{
+  return store->dbus[item].pid;
 }
 
 static char *
@@ -136,13 +182,26 @@ dup_command_line (const Store *store, uint32_t item)
       store, process->command_line ? process->command_line : process->comm));
 }
 
+static char *
+dup_sender (const Store *store, uint32_t item)
+{
+  DBusHeader header = { 0 };
+  g_autofree char *text = NULL;
+
+  (void) sysprof_store_read_dbus_header (store, item, &header); /* else the text is empty */
+  text = g_strndup (header.sender.at, sysprof_text_size (header.sender));
+  return sysprof_dup_one_line (text != NULL ? text : "");
+}
+
 static const SpanSource sources[] = {
-  { "marks", collect_marks, get_kind_of_mark, get_name_of_mark, dup_name_of_mark,
-    dup_message_of_mark, sysprof_dup_mark_text },
-  { "waterfall", collect_marks, NULL, get_name_of_mark, dup_duration_of_mark,
+  { "marks", collect_marks, get_kind_of_mark, get_name_of_mark, get_pid_of_mark,
+    dup_name_of_mark, dup_message_of_mark, sysprof_dup_mark_text },
+  { "waterfall", collect_marks, NULL, get_name_of_mark, get_pid_of_mark, dup_duration_of_mark,
     dup_name_and_message, sysprof_dup_mark_text },
-  { "processes", collect_processes, NULL, get_name_of_process, dup_pid, dup_command_line,
-    sysprof_dup_process_text },
+  { "processes", collect_processes, NULL, get_name_of_process, get_pid_of_process, dup_pid,
+    dup_command_line, sysprof_dup_process_text },
+  { "calls", collect_calls, NULL, get_bus, get_pid_of_message, dup_sender,
+    sysprof_dup_dbus_text, sysprof_dup_dbus_text, .lacks_duration = true },
 };
 
 static const SpanSource *
@@ -441,7 +500,7 @@ sysprof_span_chart_dup_title (const SpanChart *self, uint32_t row)
 const char *
 sysprof_span_chart_get_name (const SpanChart *self, uint32_t item)
 {
-  return sysprof_store_string (self->store, self->source->get_name (self->store, item));
+  return self->source->get_name (self->store, item);
 }
 
 char *
@@ -451,9 +510,27 @@ sysprof_span_chart_dup_label (const SpanChart *self, uint32_t item)
 }
 
 char *
-sysprof_span_chart_dup_text (const SpanChart *self, uint32_t item)
+sysprof_span_chart_dup_text (const SpanChart *self, const ChartSpan *span)
 {
-  return self->source->dup_text (self->store, item);
+  g_autofree char *text = self->source->dup_text (self->store, span->item);
+  g_autofree char *duration = NULL;
+
+  if (!self->source->lacks_duration)
+    return g_steal_pointer (&text);
+  duration = sysprof_dup_duration (span->end - span->begin);
+  return g_strdup_printf ("%s, %s", text, duration);
+}
+
+int32_t
+sysprof_span_chart_get_pid (const SpanChart *self, uint32_t item)
+{
+  return self->source->get_pid (self->store, item);
+}
+
+bool
+sysprof_span_chart_is_of_marks (const SpanChart *self)
+{
+  return self->source->collect == collect_marks;
 }
 
 bool

@@ -69,8 +69,11 @@ char *sysprof_span_chart_dup_title (const SpanChart *self, uint32_t row);
 char *sysprof_span_chart_dup_label (const SpanChart *self, uint32_t item);
 /* Equal for items that have the same color. *(none)* */
 const char *sysprof_span_chart_get_name (const SpanChart *self, uint32_t item);
-/* A sentence about an item. *(full)* */
-char *sysprof_span_chart_dup_text (const SpanChart *self, uint32_t item);
+/* A sentence about a span. *(full)* */
+char *sysprof_span_chart_dup_text (const SpanChart *self, const ChartSpan *span);
+int32_t sysprof_span_chart_get_pid (const SpanChart *self, uint32_t item); /* -1 unknown */
+/* Whether the items are marks. */
+bool sysprof_span_chart_is_of_marks (const SpanChart *self);
 /* Whether each span has a row of its own. */
 bool sysprof_span_chart_has_row_per_span (const SpanChart *self);
 
