@@ -4,9 +4,9 @@
 
 #include "cli/top.h"
 
-#include "cli/live-window.h"
 #include "cli/terminal.h"
 #include "document/document.h"
+#include "live/live.h"
 #include "render/render.h"
 #include "util/util.h"
 
@@ -69,19 +69,6 @@ struct Top
 
 /* --- the thread --- */
 
-static bool
-is_process (int32_t pid)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/%d/status", pid);
-  g_autofree char *text = NULL;
-  const char *leader;
-
-  if (!g_file_get_contents (path, &text, NULL, NULL))
-    return false;
-  leader = strstr (text, "\nTgid:");
-  return leader != NULL && atoi (leader + strlen ("\nTgid:")) == pid;
-}
-
 typedef struct
 {
   uint32_t rows;
@@ -104,7 +91,7 @@ static void
 give_back (Top *self)
 {
   const int64_t header = sizeof (SysprofCaptureFileHeader);
-  int64_t end = sysprof_cli_live_window_get_offset (self->window);
+  int64_t end = sysprof_live_window_get_offset (self->window);
 
   if (self->options.gives_back)
     (void) fallocate (self->recording_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, header,
@@ -125,8 +112,8 @@ load_window (Top *self, GError **error)
   };
   autofd fd = -1;
 
-  fd = sysprof_cli_live_window_make_capture (self->window, SYSPROF_CAPTURE_CURRENT_TIME,
-                                             self->symbols, self->unnamed, error);
+  fd = sysprof_live_window_make_capture (self->window, SYSPROF_CAPTURE_CURRENT_TIME,
+                                         self->symbols, self->unnamed, error);
   if (fd < 0)
     return NULL;
   loader = sysprof_document_loader_new_for_fd (fd, error);
@@ -270,10 +257,10 @@ show (Top *self, GError **error)
   g_autoptr (GString) text = g_string_new (NULL);
   Size size = get_size (self);
 
-  if (!sysprof_cli_live_window_read (self->window, self->recording_fd, error))
+  if (!sysprof_live_window_read (self->window, self->recording_fd, error))
     return false;
   give_back (self);
-  if (!may_draw (self) || sysprof_cli_live_window_get_span (self->window) < LEAST_SPAN)
+  if (!may_draw (self) || sysprof_live_window_get_span (self->window) < LEAST_SPAN)
     return true;
   add_status (self, size, text);
   if (!add_tables (self, size, text, error))
@@ -409,7 +396,7 @@ sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options, GEr
   self->cancellable = g_cancellable_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC);
   self->recording_fd = sysprof_recording_dup_written_fd (recording);
-  self->window = sysprof_cli_live_window_new (WINDOW, is_process);
+  self->window = sysprof_live_window_new (WINDOW, sysprof_live_is_process);
   self->is_screen = isatty (options->fd) != 0;
   if (self->is_screen)
     {
@@ -452,7 +439,7 @@ sysprof_cli_top_free (Top *self)
     g_thread_join (self->thread);
   sysprof_cli_top_give_terminal_back (self);
 
-  sysprof_cli_live_window_free (self->window);
+  sysprof_live_window_free (self->window);
   g_clear_pointer (&self->symbols, g_bytes_unref);
   g_clear_pointer (&self->unnamed, g_bytes_unref);
   (void) close (self->wake_fd);

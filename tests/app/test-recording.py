@@ -187,6 +187,27 @@ class Recording(unittest.TestCase):
         self.addCleanup(lambda: (subprocess.run(['umount', '-l', folder], check=True), os.rmdir(folder)))
         return pathlib.Path(folder)
 
+    def test_live_view_shows_the_last_seconds(self):
+        remember(**{'native-stacks': True})
+        app = self.greeter()
+        app.press('Record to Memory', 'push button')
+        app.press('Last Seconds')
+        app.wait_for('CPU usage', 'list')
+        app.wait_for(lambda name: 'samples (' in name, 'label')
+        app.press('Stop Recording', 'push button')
+        app.wait_for('Unsaved Recording', 'frame')
+
+    def test_record_again_takes_the_same_settings(self):
+        app = self.greeter()
+        app.wait_for('Command Line', 'text').queryEditableText().setTextContents('true')
+        app.press('Record to Memory', 'push button')
+        app.wait_for('Unsaved Recording', 'frame')
+        remember()  # another recording was made since
+        app.wait(lambda: any(app.is_enabled('record-again', number) for number in range(1, 9)), 'window')
+        app.act('record-again', window=self.window())
+        text = app.wait_for('Command Line', 'text').queryText()
+        self.assertEqual(text.getText(0, text.characterCount), 'true')
+
     def test_full_disk_while_recording_keeps_what_is_there(self):
         folder = self.mount(400)
         app = self.start(XDG_DATA_HOME=str(folder))

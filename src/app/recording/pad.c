@@ -7,6 +7,7 @@
 #include "app/recording/pad.h"
 
 #include "app/main/window.h"
+#include "app/recording/live-view.h"
 #include "app/recording/unsaved.h"
 #include "app/widgets/button.h"
 #include "record/record.h"
@@ -15,9 +16,11 @@
 #include <glib/gi18n.h>
 #include <unistd.h>
 
-#define WIDTH  300 /* px */
-#define HEIGHT 200
-#define MINUTE 60 /* s */
+#define WIDTH       300 /* px */
+#define HEIGHT      200
+#define LIVE_WIDTH  640
+#define LIVE_HEIGHT 400
+#define MINUTE      60 /* s */
 
 #define MOST_LINES 3 /* of messages; the tooltip and the capture window have all */
 
@@ -36,6 +39,8 @@ struct _AppPad
   GtkWidget *losses;
   GtkWidget *failures; /* of instruments */
   GtkWidget *button;
+  GtkWidget *live_button; /* GtkToggleButton */
+  GtkWidget *live;        /* NULL = not shown */
 };
 
 G_DEFINE_FINAL_TYPE (AppPad, app_pad, ADW_TYPE_APPLICATION_WINDOW)
@@ -159,6 +164,22 @@ on_stopping (GObject *object, GAsyncResult *result, gpointer data)
   (void) sysprof_recording_stop_finish (SYSPROF_RECORDING (object), result, &error);
 }
 
+static void
+toggle_live (AppPad *self)
+{
+  GtkWidget *box = gtk_widget_get_parent (self->button);
+
+  if (self->live != NULL)
+    gtk_box_remove (GTK_BOX (box), self->live);
+  self->live = NULL;
+  if (gtk_toggle_button_get_active (GTK_TOGGLE_BUTTON (self->live_button)))
+    {
+      self->live = app_live_view_new (self->recording);
+      gtk_widget_set_size_request (self->live, LIVE_WIDTH, LIVE_HEIGHT);
+      gtk_box_append (GTK_BOX (box), self->live);
+    }
+}
+
 /* The first time stops, the second time skips the symbols. */
 static void
 stop (AppPad *self)
@@ -170,6 +191,8 @@ stop (AppPad *self)
       return;
     }
   self->is_stopping = true;
+  gtk_toggle_button_set_active (GTK_TOGGLE_BUTTON (self->live_button), FALSE);
+  gtk_widget_set_visible (self->live_button, FALSE);
   app_button_set_title (self->button, _ ("_Skip Symbols"));
   gtk_widget_remove_css_class (self->button, "destructive-action");
   gtk_label_set_text (GTK_LABEL (self->caption), _ ("Adding symbols…"));
@@ -242,6 +265,13 @@ app_pad_init (AppPad *self)
   g_signal_connect_swapped (self->button, "clicked", G_CALLBACK (stop), self);
   gtk_widget_add_css_class (box, "pad");
   gtk_box_append (GTK_BOX (box), self->button);
+  self->live_button = gtk_toggle_button_new_with_label (_ ("Last Seconds"));
+  gtk_widget_set_tooltip_text (self->live_button,
+                               _ ("Shows what runs now. That costs time of one CPU."));
+  gtk_widget_add_css_class (self->live_button, "flat");
+  gtk_widget_set_halign (self->live_button, GTK_ALIGN_CENTER);
+  g_signal_connect_swapped (self->live_button, "toggled", G_CALLBACK (toggle_live), self);
+  gtk_box_append (GTK_BOX (box), self->live_button);
   gtk_window_handle_set_child (GTK_WINDOW_HANDLE (handle), box);
   adw_application_window_set_content (ADW_APPLICATION_WINDOW (self), handle);
   gtk_window_set_default_size (GTK_WINDOW (self), WIDTH, HEIGHT);

@@ -182,7 +182,8 @@ app_profiler_new (JsonObject *settings, GError **error)
       SysprofInstrument *bundle = sysprof_symbols_bundle_new ();
 
       sysprof_symbols_bundle_set_enable_debuginfod (
-          SYSPROF_SYMBOLS_BUNDLE (bundle), app_settings_get_switch (settings, "debuginfod"));
+          SYSPROF_SYMBOLS_BUNDLE (bundle), app_settings_get_switch (settings, "debuginfod") &&
+                                               g_getenv ("DEBUGINFOD_URLS") != NULL);
       sysprof_profiler_add_instrument (self, bundle);
     }
   return g_steal_pointer (&self);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps the last seconds of a running recording as a capture. See live-window.h. */
+/* Keeps the last seconds of a running recording as a capture. See live.h. */
 
-#include "cli/live-window.h"
+#include "live/live.h"
 
 #include "capture/capture.h"
 #include "util/util.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,8 +65,21 @@ free_batch (gpointer data)
   g_free (self);
 }
 
+bool
+sysprof_live_is_process (int32_t pid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/status", pid);
+  g_autofree char *text = NULL;
+  const char *leader;
+
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return false;
+  leader = strstr (text, "\nTgid:");
+  return leader != NULL && atoi (leader + strlen ("\nTgid:")) == pid;
+}
+
 LiveWindow *
-sysprof_cli_live_window_new (int64_t length, LiveIsProcessFunc is_process)
+sysprof_live_window_new (int64_t length, LiveIsProcessFunc is_process)
 {
   LiveWindow *self = g_new0 (LiveWindow, 1);
 
@@ -79,7 +93,7 @@ sysprof_cli_live_window_new (int64_t length, LiveIsProcessFunc is_process)
 }
 
 void
-sysprof_cli_live_window_free (LiveWindow *self)
+sysprof_live_window_free (LiveWindow *self)
 {
   g_queue_clear_full (&self->batches, free_batch);
   g_hash_table_unref (self->processes);
@@ -88,13 +102,13 @@ sysprof_cli_live_window_free (LiveWindow *self)
 }
 
 int64_t
-sysprof_cli_live_window_get_offset (const LiveWindow *self)
+sysprof_live_window_get_offset (const LiveWindow *self)
 {
   return self->offset;
 }
 
 int64_t
-sysprof_cli_live_window_get_span (const LiveWindow *self)
+sysprof_live_window_get_span (const LiveWindow *self)
 {
   const Batch *oldest = self->batches.head != NULL ? self->batches.head->data : NULL;
   const Batch *youngest = self->batches.tail != NULL ? self->batches.tail->data : NULL;
@@ -199,7 +213,7 @@ keep_block (LiveWindow *self, Batch *batch, size_t size)
 }
 
 bool
-sysprof_cli_live_window_read (LiveWindow *self, int fd, GError **error)
+sysprof_live_window_read (LiveWindow *self, int fd, GError **error)
 {
   Batch *batch = g_new0 (Batch, 1);
   ssize_t size = 0;
@@ -220,7 +234,7 @@ sysprof_cli_live_window_read (LiveWindow *self, int fd, GError **error)
   else
     free_batch (batch);
   if (size < 0)
-    sysprof_set_error_errno (error, "Cannot read the recording back for --top");
+    sysprof_set_error_errno (error, "Cannot read the recording back");
   return size >= 0;
 }
 
@@ -375,11 +389,11 @@ add_kept (LiveWindow *self, SysprofCaptureWriter *writer)
 }
 
 int
-sysprof_cli_live_window_make_capture (LiveWindow *self,
-                                      int64_t now,
-                                      GBytes *symbols,
-                                      GBytes *unnamed,
-                                      GError **error)
+sysprof_live_window_make_capture (LiveWindow *self,
+                                  int64_t now,
+                                  GBytes *symbols,
+                                  GBytes *unnamed,
+                                  GError **error)
 {
   autofd fd = sysprof_temporary_file_open_unnamed ();
   int writers_fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
@@ -401,7 +415,7 @@ sysprof_cli_live_window_make_capture (LiveWindow *self,
              sysprof_capture_writer_set_time_range (writer, begin, now) &&
              sysprof_capture_writer_flush (writer);
   if (!is_whole)
-    sysprof_set_error_errno (error, "Cannot make a temporary file for --top");
+    sysprof_set_error_errno (error, "Cannot make a temporary file for the live view");
   if (writer != NULL)
     sysprof_capture_writer_unref (writer);
   return is_whole ? sysprof_steal_fd (&fd) : -1;

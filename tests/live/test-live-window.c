@@ -3,7 +3,7 @@
 /* The live window has the last seconds of a running recording: tests check its contents and
  * what it discards. */
 
-#include "cli/live-window.h"
+#include "live/live.h"
 
 #include <fcntl.h>
 #include <sysprof-capture.h>
@@ -40,14 +40,14 @@ set_up (Fixture *self, gconstpointer data)
   self->fd = open_temporary ();
   self->writer = sysprof_capture_writer_new_from_fd (dup (self->fd), 0);
   g_assert_nonnull (self->writer);
-  self->window = sysprof_cli_live_window_new (5 * SECOND, is_process);
+  self->window = sysprof_live_window_new (5 * SECOND, is_process);
 }
 
 static void
 tear_down (Fixture *self, gconstpointer data)
 {
   sysprof_capture_writer_unref (self->writer);
-  sysprof_cli_live_window_free (self->window);
+  sysprof_live_window_free (self->window);
   (void) close (self->fd);
 }
 
@@ -84,9 +84,9 @@ look (Fixture *self, int64_t now, GBytes *symbols)
   int fd;
 
   g_assert_true (sysprof_capture_writer_flush (self->writer));
-  g_assert_true (sysprof_cli_live_window_read (self->window, self->fd, &error));
+  g_assert_true (sysprof_live_window_read (self->window, self->fd, &error));
   g_assert_no_error (error);
-  fd = sysprof_cli_live_window_make_capture (self->window, now, symbols, NULL, &error);
+  fd = sysprof_live_window_make_capture (self->window, now, symbols, NULL, &error);
   g_assert_no_error (error);
   reader = sysprof_capture_reader_new_from_fd (fd);
   g_assert_nonnull (reader);
@@ -227,7 +227,7 @@ test_half_a_frame (Fixture *self, gconstpointer data)
   g_assert_true (sysprof_capture_writer_flush (self->writer));
   g_assert_cmpint (ftruncate (self->fd, whole + part), ==, 0);
   assert_found (self, 11 * SECOND, "sample 7");
-  g_assert_cmpint (sysprof_cli_live_window_get_offset (self->window), ==, whole);
+  g_assert_cmpint (sysprof_live_window_get_offset (self->window), ==, whole);
 }
 
 int
