@@ -160,4 +160,5 @@ void sysprof_request_end (const ViewRequest *request);
 #include "views/sections.h"
 #include "views/source-locations.h"
 #include "views/stack-path.h"
+#include "views/unlisted.h"
 #include "views/weight.h"

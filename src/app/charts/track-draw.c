@@ -214,6 +214,6 @@ app_track_draw (const TrackSet *set,
   GdkRGBA base = *text_color;
 
   base.alpha = (float) OTHER_ALPHA;
-  fill (&self, &base, 0, height - 1, axis->width, 1);
+  fill (&self, &base, 0, track->is_mirrored ? y_of (&self, 0) : height - 1, axis->width, 1);
   draw[track->kind](&self);
 }

@@ -7,6 +7,7 @@
 #include "app/charts/cursor.h"
 #include "app/widgets/naming.h"
 #include "render/render.h"
+#include "text/text.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -110,12 +111,17 @@ find_bin (AppTrack *self, double x)
   return (uint32_t) (CLAMP (share, 0, 0.999999) * set->n_bins);
 }
 
-static char *
-dup_value (const Track *track, double value)
+char *
+app_track_dup_value (const Track *track, double value)
 {
   Column column = { "value", "", COLUMN_REAL };
-  g_autofree char *text = sysprof_dup_cell (&column, (Cell){ .real = value });
+  g_autofree char *text = NULL;
 
+  if (track->is_mirrored)
+    value = fabs (value);
+  if (g_str_has_prefix (track->unit, "bytes") || g_str_equal (track->unit, "uAh"))
+    return sysprof_dup_quantity (value, track->unit);
+  text = sysprof_dup_cell (&column, (Cell){ .real = value });
   return g_strdup_printf ("%s%s%s", text, track->unit[0] ? " " : "", track->unit);
 }
 
@@ -134,7 +140,7 @@ dup_text_of_bin (AppTrack *self, uint32_t bin)
 
       if (!isfinite (series->most[bin]))
         continue;
-      value = dup_value (track, series->most[bin] - base);
+      value = app_track_dup_value (track, series->most[bin] - base);
       g_string_append_printf (text, "%s%s: %s", text->len > 0 ? ", " : "", series->title,
                               value);
     }

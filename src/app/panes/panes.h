@@ -22,3 +22,7 @@ GtkWidget *app_message_details_new (AppSession *session);
 /* Chart and table of processes; activating one opens its window. */
 GtkWidget *app_process_chart_new (AppSession *session, const SectionView *view);
 GtkWidget *app_process_table_new (AppSession *session, const SectionView *view);
+/* The counters of the track of the query, a small chart each. */
+GtkWidget *app_counters_new (AppSession *session, const SectionView *view);
+/* Embedded files; each opens in a window of its own. */
+GtkWidget *app_files_new (AppSession *session, const SectionView *view);

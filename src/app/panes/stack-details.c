@@ -81,11 +81,14 @@ on_samples (AppTable *table, Details *self)
 }
 
 static void
-show_path (Details *self, const StackPath *path)
+show_path (Details *self, const StackPath *path, const RowQuery *base)
 {
-  RowQuery samples = { .view = "samples", .has_path = path != NULL };
-  RowQuery categories = { .view = "categories", .has_path = path != NULL };
+  RowQuery samples = {
+    .view = "samples", .has_path = path != NULL, .weight = base->weight, .heap = base->heap
+  };
+  RowQuery categories = samples;
 
+  categories.view = "categories";
   if (path != NULL)
     samples.path = categories.path = *path;
   app_table_set_query (APP_TABLE (self->samples), &samples, NULL);
@@ -103,7 +106,7 @@ on_chosen (AppSession *session, RowResult *result, guint row, Details *self)
     return;
   cut = app_dup_cut_text (name != NULL ? name : "");
   gtk_label_set_text (GTK_LABEL (self->title), cut);
-  show_path (self, &path);
+  show_path (self, &path, &result->query);
   app_stack_path_clear (&path);
 }
 
@@ -153,6 +156,6 @@ app_stack_details_new (AppSession *session)
   g_signal_connect (self->samples, "selected", G_CALLBACK (show_stack), self);
   g_signal_connect (self->samples, "loaded", G_CALLBACK (on_samples), self);
   g_signal_connect (session, "chosen", G_CALLBACK (on_chosen), self);
-  show_path (self, NULL);
+  show_path (self, NULL, &(RowQuery){ 0 });
   return box;
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sections of counters: one track and one table each. */
+/* Sections of counters: a list of charts and tables each. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 #include "views/tracks/tracks.h"
 
 #include <glib/gi18n.h>
-
-static const char *const columns[] = { "name", "graph", "last", "min", "mean",
-                                       "max",  "unit",  "rate", NULL };
 
 static uint64_t
 count_of_track (const Store *store, const char *track)
@@ -23,10 +21,24 @@ count_of_track (const Store *store, const char *track)
   return n;
 }
 
-#define COUNTERS(track_)                                                                   \
-  {                                                                                        \
-    "counters", N_ ("Counters"), "x-office-spreadsheet-symbolic",                          \
-        { .view = "counters", .track = track_, .ignores_shape = true }, .columns = columns \
+#define CHART(track_)                                                                \
+  {                                                                                  \
+    "chart", N_ ("Counters Chart"), "view-continuous-symbolic", { .track = track_ }, \
+        .make = app_counters_new                                                     \
+  }
+
+#define TABLES(track_)                                                      \
+  { "table",                                                                \
+    N_ ("Counters Table"),                                                  \
+    "x-office-spreadsheet-symbolic",                                        \
+    { .view = "counter-values", .track = track_, .ignores_shape = true } }, \
+  {                                                                         \
+    "counters", N_ ("Summary"), "view-list-symbolic",                       \
+        { .view = "counters", .track = track_, .ignores_shape = true },     \
+        .columns = (const char *const[])                                    \
+    {                                                                       \
+      "name", "graph", "last", "min", "mean", "max", "rate", NULL           \
+    }                                                                       \
   }
 
 static uint64_t
@@ -44,10 +56,10 @@ const Section app_cpu_section = {
   .missing = N_ ("Record with “CPU Usage” to see how busy each CPU was."),
   .tracks = (const char *const[]){ "counters:cpu", "counters:frequency", NULL },
   .views = {
-    COUNTERS ("counters:cpu"),
-    { "frequency", N_ ("Frequency"), "x-office-spreadsheet-symbolic",
-      { .view = "counters", .track = "counters:frequency", .ignores_shape = true },
-      .columns = columns },
+    CHART ("counters:cpu"),
+    TABLES ("counters:cpu"),
+    { "frequency", N_ ("Frequency"), "power-profile-performance-symbolic",
+      { .track = "counters:frequency" }, .make = app_counters_new },
     { "cpus", N_ ("CPU Info"), "computer-symbolic",
       { .view = "cpus", .ignores_shape = true } },
   },
@@ -69,10 +81,10 @@ const Section app_energy_section = {
                  "neither."),
   .tracks = (const char *const[]){ "counters:energy", "counters:battery", NULL },
   .views = {
-    COUNTERS ("counters:energy"),
-    { "battery", N_ ("Battery"), "battery-symbolic",
-      { .view = "counters", .track = "counters:battery", .ignores_shape = true },
-      .columns = columns },
+    CHART ("counters:energy"),
+    TABLES ("counters:energy"),
+    { "battery", N_ ("Battery"), "battery-symbolic", { .track = "counters:battery" },
+      .make = app_counters_new },
   },
 };
 
@@ -90,7 +102,7 @@ const Section app_energy_section = {
     .count = count_##variable,                                          \
     .missing = missing_,                                                \
     .tracks = (const char *const[]){ track_, NULL },                    \
-    .views = { COUNTERS (track_) },                                     \
+    .views = { CHART (track_), TABLES (track_) },                       \
   }
 
 COUNTER_SECTION (graphics,

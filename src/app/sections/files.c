@@ -2,6 +2,7 @@
 
 /* The section of embedded files. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -22,6 +23,6 @@ const Section app_files_section = {
   .views = {
     { "files", N_ ("Files"), "folder-documents-symbolic",
       { .view = "files", .ignores_shape = true, .ignores_time = true },
-      .filter = N_ ("Filter Files") },
+      .filter = N_ ("Filter Files"), .make = app_files_new },
   },
 };

@@ -2,6 +2,7 @@
 
 /* The section of allocations: call graphs whose weights are bytes. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -22,12 +23,19 @@ const Section app_memory_section = {
   .missing = N_ ("Record a launched program with “Trace Memory Allocations” to see what it "
                  "allocates."),
   .tracks = (const char *const[]){ "allocations", NULL },
+  .make_details = app_stack_details_new,
   .views = {
     { "allocations", N_ ("Allocations"), "media-memory-symbolic",
-      { .view = "tree", .weight = WEIGHT_BYTES } },
-    { "functions", N_ ("Functions"), "view-list-symbolic",
-      { .view = "allocations" } },
-    { "leaks", N_ ("Leaks"), "dialog-warning-symbolic", { .view = "leaks" } },
-    { "temporaries", N_ ("Temporaries"), "view-refresh-symbolic", { .view = "temporaries" } },
+      { .view = "functions", .weight = WEIGHT_BYTES }, .make = app_call_graph_new },
+    { "leaks", N_ ("Leaks"), "dialog-warning-symbolic",
+      { .view = "functions", .weight = WEIGHT_BYTES, .heap = HEAP_LEAKS },
+      .make = app_call_graph_new },
+    { "temporaries", N_ ("Temporaries"), "view-refresh-symbolic",
+      { .view = "functions", .weight = WEIGHT_BYTES, .heap = HEAP_TEMPORARIES },
+      .make = app_call_graph_new },
+    { "flame", N_ ("Flamegraph"), "power-profile-performance-symbolic",
+      { .view = "flame", .weight = WEIGHT_BYTES }, .make = app_flame_view_new },
+    { "summary", N_ ("Summary"), "view-list-symbolic",
+      { .view = "heap-sizes", .ignores_shape = true } },
   },
 };

@@ -25,8 +25,10 @@ app_row_result_unref (RowResult *self)
   sysprof_chosen_weights_clear (&self->weights);
   sysprof_resolved_selection_clear (&self->resolved);
   g_free (self->is_on_path);
+  g_free (self->is_of_heap);
   g_free (self->times[0]);
   g_free (self->processes[0]);
+  g_free (self->search);
   app_focus_unref (self->focus);
   g_object_unref (self->session);
   g_free (self);
@@ -38,6 +40,7 @@ app_row_query_new (const RowQuery *query)
   RowQuery *copy = g_memdup2 (query, sizeof *query);
 
   copy->root = g_strdup (query->root);
+  copy->search = g_strdup (query->search);
   copy->path.process = g_strdup (query->path.process);
   copy->path.functions = (const char *const *) g_strdupv ((char **) query->path.functions);
   copy->path.binaries = (const char *const *) g_strdupv ((char **) query->path.binaries);
@@ -50,6 +53,7 @@ row_query_free (gpointer data)
   RowQuery *self = data;
 
   g_free ((char *) self->root);
+  g_free ((char *) self->search);
   app_stack_path_clear (&self->path);
   g_free (self);
 }
@@ -69,11 +73,17 @@ keep_track (Rows *rows, const char *track)
   rows->total = n;
 }
 
-/* A view, or one that is only a part of another one, such as "findings". */
+/* A view, one of the application, or one that is only a part of another one, such as
+ * "findings". */
 static const View *
 find_view (const char *name)
 {
+  static const View *const own[] = { &sysprof_counter_values_view, &sysprof_heap_sizes_view };
   const View *view = sysprof_view_find (name);
+
+  for (size_t i = 0; view == NULL && i < G_N_ELEMENTS (own); i++)
+    if (g_str_equal (own[i]->name, name))
+      view = own[i];
 
   for (const View *const *at = sysprof_view_list (); view == NULL && *at != NULL; at++)
     for (const ViewSection *part = (*at)->sections; part != NULL && part->view; part++)
@@ -88,7 +98,8 @@ prepare (RowResult *self, const RowQuery *query)
   const char *root = query->root;
 
   self->query = *query;
-  self->query.root = NULL;
+  self->query.root = self->query.search = NULL;
+  self->search = g_strdup (query->search);
   self->query.path = (StackPath){ 0 };
   self->view = find_view (query->view);
   self->selection = self->focus->selection;
@@ -118,6 +129,13 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
   if (!sysprof_selection_resolve (&self->selection, store, &self->resolved, error) ||
       !sysprof_weigh (&choice, store, symbols, &self->resolved.filter, &self->weights, error))
     return false;
+  if (self->query.heap != HEAP_ALL)
+    {
+      HeapQuery wanted = self->query.heap == HEAP_LEAKS ? HEAP_LIVE : HEAP_TEMPORARY;
+
+      self->is_of_heap = sysprof_heap_ask (store, wanted, INT64_MAX);
+      self->resolved.filter.event_is_in = self->is_of_heap;
+    }
   self->request = (ViewRequest){
     .store = (Store *) store,
     .symbols = symbols,
@@ -127,6 +145,7 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
     .path = path,
     .symbolize = app_session_get_symbolize (self->session),
     .switches = self->query.switches,
+    .search = self->search,
     .limit = self->query.limit,
     .left_heavy = self->focus->selection.left_heavy,
     .cancellable = cancellable,

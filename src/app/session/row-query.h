@@ -6,6 +6,14 @@
 
 #include "app/session/query.h"
 
+/* Which allocations weights of bytes sum. */
+typedef enum
+{
+  HEAP_ALL,
+  HEAP_LEAKS,       /* never freed */
+  HEAP_TEMPORARIES, /* freed at once */
+} HeapChoice;
+
 /* Which rows. Texts are copied by app_row_query_new(). */
 typedef struct
 {
@@ -13,8 +21,11 @@ typedef struct
   const char *const *switches; /* static, NULL-terminated; NULL = none */
   /* Function instead of the root of the focus; NULL = that of the focus; "" = none. */
   const char *root;
-  const char *track;  /* of counters: keep those of this track; NULL = all */
-  Weight weight;      /* instead of that of the focus, unless WEIGHT_DEFAULT */
+  const char *track; /* of counters: keep those of this track; NULL = all */
+  Weight weight;     /* instead of that of the focus, unless WEIGHT_DEFAULT */
+  HeapChoice heap;
+  const char
+      *search; /* terms that rows must contain, for the views that find them; NULL = all */
   bool ignores_time;  /* the rows of the whole recording */
   bool ignores_shape; /* rows of processes and the like take filters, not the shape of trees */
   /* Only samples of this path of a call tree, unless it is empty. Copied as well. */
@@ -39,6 +50,8 @@ typedef struct
   ResolvedSelection resolved;
   ChosenWeights weights;
   uint8_t *is_on_path; /* events of query.path; NULL = all */
+  uint8_t *is_of_heap; /* allocations of query.heap; NULL = all */
+  char *search;
   ViewRequest request; /* for renderers */
   Rows rows;
 } RowResult;

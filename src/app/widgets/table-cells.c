@@ -6,6 +6,7 @@
 
 #include "app/charts/palette.h"
 #include "render/render.h"
+#include "text/text.h"
 
 #include <glib/gi18n.h>
 #include <string.h>
@@ -95,6 +96,14 @@ app_column_is_shown (const Rows *rows, uint32_t column)
          sysprof_rows_column (rows, "instruction") >= 0;
 }
 
+/* Columns of allocated bytes are counts, of which only the rows know the unit. */
+static bool
+is_weight_of_bytes (const Rows *rows, const Column *column)
+{
+  return column->kind == COLUMN_COUNT && (column->share || column->is_weight) &&
+         g_strcmp0 (rows->weight_unit, "bytes") == 0;
+}
+
 char *
 app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
 {
@@ -107,6 +116,15 @@ app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
     return g_strdup ("");
   if (kind->hides_zero && cell.count == 0)
     return g_strdup ("");
+  if (is_weight_of_bytes (rows, kind))
+    {
+      g_autofree char *size = sysprof_dup_quantity ((double) cell.count, "bytes");
+
+      return rows->total == 0 || !kind->share
+                 ? g_steal_pointer (&size)
+                 : g_strdup_printf ("%s   %.1f %%", size,
+                                    sysprof_percent (cell.count, rows->total));
+    }
   if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
     return g_format_size_full ((guint64) MAX (cell.number, 0), G_FORMAT_SIZE_IEC_UNITS);
   text = sysprof_dup_cell (kind, cell);

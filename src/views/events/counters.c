@@ -2,6 +2,7 @@
 
 /* Counters: first and last value, spread, growth and a small graph of each. */
 
+#include "views/counter-units.h"
 #include "views/event-rows.h"
 
 #include <math.h>
@@ -44,57 +45,6 @@ static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
   [ID] = { "id", "ID", COLUMN_NUMBER, .json_only = true },
 };
-
-/* Captures have no units. These are the units of the recorder's own counters
- * (docs/format.md). A NULL name matches any name. */
-static const struct
-{
-  const char *category;
-  const char *name; /* prefix */
-  const char *unit;
-  bool is_growth; /* each value is the increase since the value before */
-} units[] = {
-  { "CPU Percent", NULL, "%" },
-  { "CPU Frequency", NULL, "%" },
-  { "Memory Events", NULL, "events", .is_growth = true },
-  { "Memory", NULL, "bytes" },
-  { "Network", NULL, "bytes" },
-  { "Disk", "Bytes", "bytes", .is_growth = true },
-  { "Disk", "Busy", "%" },
-  { "Disk", NULL, "operations", .is_growth = true },
-  { "Battery Charge", NULL, "uAh" },
-  { "RAPL", NULL, "W" },
-  { "Battery Power", NULL, "W" },
-  { "Pressure", NULL, "%" },
-  { "GPU Percent", NULL, "%" },
-  { "GPU Memory", NULL, "bytes" },
-  { "Temperature", NULL, "degC" },
-  { "Throttling Events", NULL, "events", .is_growth = true },
-  { "Throttling", NULL, "%" },
-  { "Cooling", NULL, "%" },
-  { "Process", "CPU Time", "ns" },
-  { "Process", "Resident", "bytes" },
-  { "Recorder", "CPU Time", "ns" },
-  { "Recorder", "CPU", "%" },
-  { "Recorder", "Memory", "bytes" },
-  { "Sampler", NULL, "samples" },
-  { "gtk", "fps", "frames/s" },
-  { "GJS", "GC bytes", "bytes" },
-  { "GJS", "Malloc bytes", "bytes" },
-};
-
-/* Index into `units`; its length if the unit is unknown. */
-static size_t
-find_unit (const char *category, const char *name)
-{
-  size_t i = 0;
-
-  while (i < G_N_ELEMENTS (units) &&
-         !(g_str_has_prefix (category, units[i].category) &&
-           (units[i].name == NULL || g_str_has_prefix (name, units[i].name))))
-    i++;
-  return i;
-}
 
 static double
 value_at (const Store *store, const Counter *counter, uint32_t i)
@@ -169,12 +119,11 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   const char *category = sysprof_store_string (store, counter->category);
   const char *name = sysprof_store_string (store, counter->name);
   double seconds = (double) sysprof_time_between (sums->first_time, sums->last_time) / 1e9;
-  size_t unit = find_unit (category, name);
-  bool is_known = unit < G_N_ELEMENTS (units);
+  const CounterUnit *unit = sysprof_counter_find_unit (category, name);
   /* The increase before the first value is from an unknown time. */
   double growth =
-      is_known && units[unit].is_growth ? sums->sum - sums->first : sums->last - sums->first;
-  const char *shown = is_known ? units[unit].unit : "";
+      unit->kind == COUNTER_INCREASE ? sums->sum - sums->first : sums->last - sums->first;
+  const char *shown = unit->unit;
   g_autofree char *per_second = g_strconcat (shown, "/s", NULL);
   Cell *cells = sysprof_rows_add (rows);
 

@@ -29,6 +29,8 @@ typedef struct TrackSource
   char *(*dup_text) (const Store *store, uint32_t item);
   /* Of counters: prefixes of their categories, separated by "|". */
   const char *categories;
+  /* Of counters: prefixes of names of what goes out, which is drawn below 0. */
+  const char *out;
 } TrackSource;
 
 /* Adds a track; the pointer is valid until the next one is added. */

@@ -28,6 +28,11 @@ typedef struct
   double *least;         /* [n_bins] NaN = no value */
   double *most;          /* [n_bins] */
   double min, mean, max; /* of all values in the shown time */
+  struct
+  {
+    double last, min, max, sum;
+    uint64_t n;
+  } selected; /* of counters: values in the selected time */
 } TrackSeries;
 
 typedef struct
@@ -45,9 +50,11 @@ typedef struct
   const struct TrackSource *source;
   TrackKind kind;
   const char *title;
-  const char *unit;    /* "" = none */
-  double min, max;     /* scale of values; max > min */
-  TrackSeries *series; /* [n_series] */
+  const char *unit;                /* "" = none */
+  bool is_mirrored;                /* what goes out is negative */
+  const char *group, *description; /* of a single counter */
+  double min, max;                 /* scale of values; max > min */
+  TrackSeries *series;             /* [n_series] */
   uint32_t n_series;
   TrackSpan *spans; /* [n_spans] by lane, then by time */
   uint32_t n_spans;
@@ -70,6 +77,8 @@ typedef struct
   const char *const *names; /* NULL-terminated */
   int64_t begin, end;
   uint32_t n_bins;
+  bool splits;                          /* one track for each counter */
+  int64_t selected_begin, selected_end; /* of the figures of counters; may be 0 */
 } TrackQuery;
 
 /* NULL if canceled. *(full)* */

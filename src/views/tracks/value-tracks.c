@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tracks of samples, allocations and counters: values over time. */
+/* Tracks of samples and allocations: values over time. */
 
 #include "text/text.h"
 #include "views/tracks/track-parts.h"
@@ -8,9 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PERCENT      100.0
-#define MOST_SERIES  8
-#define SHOWN_SERIES "(0123456789" /* names of counters of single parts contain these */
+#define PERCENT 100.0
 
 static void
 put (TrackSeries *series, uint32_t bin, double value)
@@ -137,50 +135,4 @@ sysprof_fill_allocation_tracks (TrackFill *fill, const TrackSource *source)
   (void) sysprof_track_add_series (fill, track, "Allocated");
   for_each_event (fill, &fill->store->allocations, put_size, track);
   sysprof_track_measure (fill, track);
-}
-
-static void
-put_counter (TrackFill *fill, Track *track, const Counter *counter)
-{
-  const Counters *counters = &fill->store->counters;
-  TrackSeries *series =
-      sysprof_track_add_series (fill, track, sysprof_store_string (fill->store, counter->name));
-  uint32_t end = counter->first_value + counter->n_values;
-
-  for (uint32_t i = counter->first_value; i < end && sysprof_is_wanted_at (i); i++)
-    {
-      const CounterValue *value = &counters->value[i];
-      int64_t offset = sysprof_request_offset (fill->request, counters->time[i]);
-
-      if (offset < fill->query->begin || offset > fill->query->end)
-        continue;
-      put (series, sysprof_track_bin (fill, offset),
-           counter->is_double ? value->dbl : (double) value->i64);
-      track->activity++;
-    }
-}
-
-/* One track for all counters of a group, with the counters of the whole machine; those of its
- * parts only if there are no others. */
-void
-sysprof_fill_counter_tracks (TrackFill *fill, const TrackSource *source)
-{
-  const Store *store = fill->store;
-  const Counters *counters = &store->counters;
-  Track *track = sysprof_track_fill_add (fill, source, source->title);
-
-  for (unsigned parts = 0; parts < 2 && track->n_series == 0; parts++)
-    for (uint32_t i = 0; i < counters->n && track->n_series < MOST_SERIES; i++)
-      {
-        const Counter *counter = &counters->row[i];
-        const char *name = sysprof_store_string (store, counter->name);
-
-        if (counter->n_values > 0 && (parts > 0 || !name[strcspn (name, SHOWN_SERIES)]) &&
-            sysprof_counter_is_in_track (source->name,
-                                         sysprof_store_string (store, counter->category)))
-          put_counter (fill, track, counter);
-      }
-  sysprof_track_measure (fill, track);
-  if (track->n_series == 0)
-    g_array_set_size (fill->tracks, fill->tracks->len - 1);
 }

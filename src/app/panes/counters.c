@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Counters as a list: the name, a small chart of the visible time, and figures of the selected
+ * time, grouped by category. */
+
+#include "app/charts/track-query.h"
+#include "app/charts/track.h"
+#include "app/panes/panes.h"
+#include "app/widgets/naming.h"
+#include "text/text.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define N_BINS       400
+#define NAME_LETTERS 22
+#define FIGURE_WIDTH 76 /* px */
+#define MOST_SHOWN   200
+
+enum
+{
+  LAST,
+  MIN_,
+  MEAN,
+  MAX_,
+  UNIT,
+  N_FIGURES,
+};
+
+static const char *const figure_titles[N_FIGURES] = {
+  [LAST] = N_ ("Now"), [MIN_] = N_ ("Min"),  [MEAN] = N_ ("Mean"),
+  [MAX_] = N_ ("Max"), [UNIT] = N_ ("Unit"),
+};
+
+typedef struct
+{
+  AppSession *session;
+  AppQuery *query;
+  const char *names[2];
+  GtkWidget *page, *list, *note;
+  GPtrArray *charts;                         /* of AppTrack */
+  GtkWidget *figures[MOST_SHOWN][N_FIGURES]; /* labels */
+  SharedTracks *tracks;
+  bool is_stale;
+} CounterList;
+
+static void
+counter_list_free (gpointer data)
+{
+  CounterList *self = data;
+
+  g_signal_handlers_disconnect_by_data (self->session, self);
+  app_query_free (self->query);
+  g_clear_pointer (&self->tracks, app_shared_tracks_unref);
+  g_ptr_array_unref (self->charts);
+  g_object_unref (self->session);
+  g_free (self);
+}
+
+static GtkWidget *
+make_figure (const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 1);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_widget_set_size_request (label, FIGURE_WIDTH, -1);
+  gtk_widget_add_css_class (label, "numeric");
+  gtk_widget_add_css_class (label, "caption");
+  return label;
+}
+
+static GtkWidget *
+make_name (const char *text)
+{
+  GtkWidget *label = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_MIDDLE);
+  gtk_label_set_width_chars (GTK_LABEL (label), NAME_LETTERS);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), NAME_LETTERS);
+  return label;
+}
+
+static GtkWidget *
+make_row (void)
+{
+  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
+
+  gtk_widget_add_css_class (row, "counter");
+  return row;
+}
+
+/* Bytes have a prefix, and with it a unit of their own. */
+static char *
+dup_figure (const Track *track, int figure, double value)
+{
+  bool has_prefix = g_str_has_prefix (track->unit, "bytes");
+
+  if (figure == UNIT)
+    return g_strdup (has_prefix ? "" : track->unit);
+  if (track->series->selected.n == 0)
+    return g_strdup ("");
+  return has_prefix ? app_track_dup_value (track, value) : sysprof_dup_real (value);
+}
+
+/* The category and the titles of the figures. */
+static void
+add_heading (CounterList *self, const char *group)
+{
+  GtkWidget *row = make_row (), *name = gtk_label_new (group);
+
+  gtk_label_set_xalign (GTK_LABEL (name), 0);
+  gtk_widget_set_hexpand (name, TRUE);
+  gtk_widget_add_css_class (name, "heading");
+  gtk_box_append (GTK_BOX (row), name);
+  for (int i = 0; i < N_FIGURES; i++)
+    {
+      GtkWidget *title = make_figure (_ (figure_titles[i]));
+
+      gtk_widget_add_css_class (title, "dim-label");
+      gtk_box_append (GTK_BOX (row), title);
+    }
+  gtk_box_append (GTK_BOX (self->list), row);
+}
+
+static void
+add_counter (CounterList *self, uint32_t i)
+{
+  const Track *track = &self->tracks->set->tracks[i];
+  GtkWidget *row = make_row (), *name = make_name (track->title);
+  GtkWidget *chart = app_track_new (self->session);
+
+  gtk_widget_set_tooltip_text (name, track->description[0] ? track->description : track->title);
+  gtk_box_append (GTK_BOX (row), name);
+  gtk_box_append (GTK_BOX (row), chart);
+  g_ptr_array_add (self->charts, chart);
+  for (int figure = 0; figure < N_FIGURES; figure++)
+    {
+      self->figures[i][figure] = make_figure ("");
+      gtk_box_append (GTK_BOX (row), self->figures[i][figure]);
+    }
+  gtk_box_append (GTK_BOX (self->list), row);
+}
+
+static void
+make_rows (CounterList *self)
+{
+  const TrackSet *set = self->tracks->set;
+  GtkWidget *child;
+
+  while ((child = gtk_widget_get_first_child (self->list)) != NULL)
+    gtk_box_remove (GTK_BOX (self->list), child);
+  g_ptr_array_set_size (self->charts, 0);
+  for (uint32_t i = 0; i < MIN (set->n, MOST_SHOWN); i++)
+    {
+      if (i == 0 || !g_str_equal (set->tracks[i].group, set->tracks[i - 1].group))
+        add_heading (self, set->tracks[i].group);
+      add_counter (self, i);
+    }
+}
+
+static void
+show_values (CounterList *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+
+  for (guint i = 0; i < self->charts->len; i++)
+    {
+      const Track *track = &self->tracks->set->tracks[i];
+      const TrackSeries *series = track->series;
+      double values[N_FIGURES] = {
+        [LAST] = series->selected.last,
+        [MIN_] = series->selected.min,
+        [MEAN] = series->selected.sum / (double) MAX (series->selected.n, 1),
+        [MAX_] = series->selected.max,
+      };
+
+      app_track_set_data (self->charts->pdata[i], self->tracks, i);
+      app_track_set_visible_time (self->charts->pdata[i], focus->visible_begin,
+                                  focus->visible_end);
+      for (int figure = 0; figure < N_FIGURES; figure++)
+        {
+          g_autofree char *text = dup_figure (track, figure, values[figure]);
+
+          gtk_label_set_text (GTK_LABEL (self->figures[i][figure]), text);
+        }
+    }
+}
+
+static bool
+has_same_counters (const TrackSet *a, const TrackSet *b)
+{
+  if (a->n != b->n)
+    return false;
+  for (uint32_t i = 0; i < a->n; i++)
+    if (!g_str_equal (a->tracks[i].title, b->tracks[i].title) ||
+        !g_str_equal (a->tracks[i].group, b->tracks[i].group))
+      return false;
+  return true;
+}
+
+static void
+on_result (GtkWidget *page, gpointer result, const GError *error)
+{
+  CounterList *self = g_object_get_data (G_OBJECT (page), "counters");
+  SharedTracks *before = self->tracks;
+
+  if (error != NULL)
+    return;
+  self->tracks = app_shared_tracks_new (result);
+  if (before == NULL || !has_same_counters (before->set, self->tracks->set))
+    make_rows (self);
+  show_values (self);
+  gtk_widget_set_visible (self->note, self->tracks->set->n >= MOST_SHOWN);
+  g_clear_pointer (&before, app_shared_tracks_unref);
+}
+
+static void
+refresh (CounterList *self)
+{
+  const Focus *focus = app_session_get_focus (self->session);
+  TrackQuery *query;
+
+  self->is_stale = !gtk_widget_get_mapped (self->page);
+  if (self->is_stale)
+    return;
+  query = g_new0 (TrackQuery, 1);
+  *query = (TrackQuery){ .names = self->names,
+                         .begin = focus->visible_begin,
+                         .end = focus->visible_end,
+                         .n_bins = N_BINS,
+                         .splits = true,
+                         .selected_begin = focus->selected_begin,
+                         .selected_end = focus->selected_end };
+  app_query_run (self->query, &app_track_query_kind, self->session, query);
+}
+
+static void
+on_map (GtkWidget *page, CounterList *self)
+{
+  if (self->is_stale)
+    refresh (self);
+}
+
+GtkWidget *
+app_counters_new (AppSession *session, const SectionView *view)
+{
+  CounterList *self = g_new0 (CounterList, 1);
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+
+  self->session = g_object_ref (session);
+  self->names[0] = view->query.track;
+  self->charts = g_ptr_array_new ();
+  self->page = gtk_scrolled_window_new ();
+  self->list = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  self->note = gtk_label_new (_ ("There are more counters: see the Counters Table."));
+  self->is_stale = true;
+  app_set_name (self->list, _ (view->title));
+  gtk_widget_add_css_class (self->note, "note");
+  gtk_widget_hide (self->note);
+  gtk_box_append (GTK_BOX (box), self->list);
+  gtk_box_append (GTK_BOX (box), self->note);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->page), GTK_POLICY_NEVER,
+                                  GTK_POLICY_AUTOMATIC);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), box);
+  g_object_set_data_full (G_OBJECT (self->page), "counters", self, counter_list_free);
+  self->query = app_query_new (self->page, on_result);
+  g_signal_connect (self->page, "map", G_CALLBACK (on_map), self);
+  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  return self->page;
+}

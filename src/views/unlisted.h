@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Views of the application that sysprof-report does not list. */
+
+#pragma once
+
+#include "views/views.h"
+
+extern const View sysprof_counter_values_view;
+extern const View sysprof_heap_sizes_view;

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Counters, allocations and files in the application, compared with what the test wrote into the capture.
+
+usage: test-counters.py SYSPROF SYSPROF_REPORT
+"""
+import gzip
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import desktop  # noqa: E402
+
+desktop.enter()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import captures  # noqa: E402
+import tap  # noqa: E402
+
+sys.argv.pop(2)
+PROGRAM = sys.argv.pop(1)
+SECOND, PID = 10**9, 100
+MAIN, DRAW = captures.JIT + 16, captures.JIT + 32
+RECEIVED, SENT = 5_000_000, 2_000_000  # bytes a second
+
+
+def write(path):
+    capture = captures.Capture(time=0, end_time=10 * SECOND)
+    capture.process('/usr/bin/painter', time=0, pid=PID)
+    capture.jitmap([(MAIN, 'main'), (DRAW, 'draw')], time=0, pid=PID)
+    capture.ctrdef([(1, 'Network', 'RX Bytes', 'Received', 0), (2, 'Network', 'TX Bytes', 'Sent', 0)], time=0)
+    for second in range(10):
+        capture.ctrset([(1, second * RECEIVED), (2, second * SENT)], time=second * SECOND)
+    for i in range(20):
+        capture.allocation(0x1000 + 64 * i, 1000, [DRAW, MAIN], tid=PID, time=i * SECOND // 4, pid=PID)
+        if i % 2:
+            capture.allocation(0x1000 + 64 * i, 0, [MAIN], tid=PID, time=i * SECOND // 4 + 1, pid=PID)
+    capture.file('/proc/words.gz', gzip.compress(b'alpha beta\n'), time=0)
+    capture.file('/sys/blob', bytes([0, 255, 65]), time=0)
+    return capture.save(path)
+
+
+class Counters(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.app = desktop.Application(PROGRAM, write(pathlib.Path(cls.folder.name, 'counters.syscap')))
+        cls.app.wait_for('counters.syscap', 'frame')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.app.close()
+        warnings = cls.app.warnings()
+        cls.folder.cleanup()
+        assert not warnings, warnings
+
+    def test_1_totals_are_shown_as_rates(self):
+        self.app.show('network/chart')
+        self.app.wait_for('RX Bytes', 'label')
+        self.app.wait_for('5.00 MB/s', 'label')
+        self.app.wait_for('2.00 MB/s', 'label')
+
+    def test_2_what_goes_out_is_below_zero(self):
+        self.app.wait_for('↑ 5.00 MB/s ↓ 2.00 MB/s', 'label')
+
+    def test_3_table_has_each_value(self):
+        self.app.show('network/table')
+        self.app.wait_for(lambda name: name.endswith('Network, RX Bytes, 45.0 MB'))
+
+    def test_4_leaks_are_what_is_not_freed(self):
+        self.app.show('memory/leaks')
+        self.app.wait_for(lambda name: name.startswith('draw, ') and '10.0 kB' in name)
+
+    def test_5_allocations_are_all(self):
+        self.app.show('memory/allocations')
+        self.app.wait_for(lambda name: name.startswith('draw, ') and '20.0 kB' in name)
+
+    def test_6_summary_counts_temporaries(self):
+        self.app.show('memory/summary')
+        self.app.wait_for(lambda name: name.startswith('512 – 1023 B, 20'))
+
+    def open_file(self, row, name):
+        self.app.show('files')
+        subprocess.run(['xdotool', 'search', '--sync', '--name', 'counters.syscap', 'windowfocus'], check=True)
+        self.app.click(self.app.wait_for(lambda text: text.startswith(row + ',')))
+        self.app.key('Return')
+        self.app.wait_for(name, 'frame')
+        return self.app.wait_for(name, 'text')
+
+    def test_7_compressed_file_is_shown_unpacked(self):
+        text = self.open_file('/proc/words.gz', '/proc/words')
+        self.assertIn('alpha beta', text.queryText().getText(0, -1))
+        self.app.key('Escape')
+        self.app.wait(lambda: not self.app.find('/proc/words', 'frame'), 'closed window')
+
+    def test_8_binary_file_is_shown_in_hex(self):
+        text = self.open_file('/sys/blob', '/sys/blob')
+        self.assertIn('00 ff 41', text.queryText().getText(0, -1))
+
+
+if __name__ == '__main__':
+    tap.main()
