@@ -26,6 +26,7 @@ import tap  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = sys.argv[1]
 del sys.argv[1:3]
+PADDING = 5  # px, at the right of cells
 SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
             'network', 'storage', 'pressure', 'other', 'files', 'metadata')
 
@@ -169,6 +170,24 @@ class Windows(unittest.TestCase):
         app.wait_for('painter.syscap', 'frame')
         self.wait_until_loaded()
         self.assertEqual(self.width(), width)
+
+    def test_column_widths_are_remembered(self):
+        app = self.open(self.capture)
+        app.show('logs')
+        cell = app.wait_for('3.000000 s', 'table cell')
+        area = app.extents(cell)
+        title = app.extents(app.wait_for('Time', 'label'))
+        y, x = title.y + title.height // 2, area.x + area.width + PADDING
+        subprocess.run(f'xdotool mousemove --sync {x} {y} mousedown 1 mousemove --sync {x + 20} {y} mousemove --sync {x + 90} {y} mouseup 1'.split(),
+                       check=True)
+        app.wait(lambda: app.extents(cell).width > area.width + 40, 'wider column')
+        width = app.extents(cell).width
+        app.focus('painter.syscap')
+        app.key('ctrl+w')
+        self.assertEqual(app.process.wait(desktop.SECONDS), 0)
+        app = self.open(self.capture)
+        app.show('logs')
+        self.assertEqual(app.extents(app.wait_for('3.000000 s', 'table cell')).width, width)
 
     def test_shortcuts_about_and_greeter_keys(self):
         app = self.open(self.capture)
