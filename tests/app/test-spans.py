@@ -75,8 +75,20 @@ class Spans(unittest.TestCase):
         self.app.key('Home')
         self.wait_for_cursor('frame 0')
         self.app.key('Return')
-        self.app.wait(lambda: self.app.is_enabled('zoom-reset'), 'zoom')
+        self.app.wait(lambda: self.app.is_enabled('zoom-out'), 'zoom')
         self.app.act('zoom-reset')
+        self.app.wait(lambda: not self.app.is_enabled('zoom-out'), 'whole recording')
+
+    def test_2_double_click_zooms_to_the_mark(self):
+        self.app.show('marks/chart')
+        chart = self.app.wait_for('Mark Chart', 'list')
+        area = self.app.extents(chart)
+        place = str(area.x + GUTTER + 1), str(area.y + ROW + ROW // 2)
+        subprocess.run(['xdotool', 'mousemove', '--sync', *place, 'click', '--repeat', '2', '--delay', '100', '1'], check=True)
+        self.app.wait(lambda: self.app.is_enabled('zoom-out'), 'zoom')
+        self.wait_for_cursor('frame 0')
+        self.app.act('zoom-reset')
+        self.app.wait(lambda: not self.app.is_enabled('zoom-out'), 'whole recording')
 
     def test_3_filter_equals_the_report(self):
         self.app.show('marks/chart')
@@ -85,6 +97,7 @@ class Spans(unittest.TestCase):
         self.app.key('m')
         self.app.wait_for(lambda name: name.startswith('Remove filter: ') and 'painter/frame' in name)
         self.app.act('zoom-reset')
+        self.app.wait(lambda: not self.app.is_enabled('zoom-out'), 'whole recording')
         self.app.show('time-profiler/callgraph')
         expected = {row['symbol']: row['total'] for row in self.report('functions', '--mark', 'painter/frame')}
         self.assertLess(expected['main'], recording.N_SAMPLES / 2)

@@ -182,6 +182,7 @@ make_layout (const SpanDrawing *self, const char *text)
 
   pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
   pango_layout_set_single_paragraph_mode (layout, TRUE);
+  pango_layout_set_auto_dir (layout, FALSE); /* titles of all scripts begin at the left */
   return layout;
 }
 

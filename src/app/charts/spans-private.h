@@ -21,7 +21,10 @@ struct _AppSpans
   int64_t cursor_row, cursor_span;
   int64_t picked_begin, picked_end; /* selection that was made here; equal = none */
   double pointer_x;                 /* px in the area */
-  GtkWidget *stack;                 /* chart, status */
+  double clicked_x, clicked_y;      /* px in the window */
+  uint32_t clicked_at;              /* ms; 0 = the next click is a first one */
+  bool clicked_span;
+  GtkWidget *stack; /* chart, status */
   GtkWidget *status;
   GtkWidget *ruler;
   GtkWidget *area;

@@ -86,21 +86,47 @@ pick (AppSpans *self, double x, double y)
   return span >= 0;
 }
 
+/* Whether the click follows another one at the same place of the window. GTK compares places in
+ * the chart, which moves down when the first click adds a chip above it. */
+static bool
+is_double_click (AppSpans *self, GtkEventController *controller, double x, double y)
+{
+  GtkWidget *window = GTK_WIDGET (gtk_widget_get_root (self->area));
+  uint32_t time = gtk_event_controller_get_current_event_time (controller);
+  int most_msec, most_px;
+  bool is_double;
+
+  g_object_get (gtk_widget_get_settings (self->area), "gtk-double-click-time", &most_msec,
+                "gtk-double-click-distance", &most_px, NULL);
+  gtk_widget_translate_coordinates (self->area, window, x, y, &x, &y);
+  is_double = self->clicked_at != 0 && time - self->clicked_at < (uint32_t) most_msec &&
+              fabs (x - self->clicked_x) <= most_px && fabs (y - self->clicked_y) <= most_px;
+  self->clicked_at = is_double ? 0 : time;
+  self->clicked_x = x;
+  self->clicked_y = y;
+  return is_double;
+}
+
 /* A click beside the bars selects the whole axis again. */
 static void
 on_click (GtkGestureClick *gesture, int n, double x, double y, AppSpans *self)
 {
-  if (!pick (self, x, y))
+  bool is_double = is_double_click (self, GTK_EVENT_CONTROLLER (gesture), x, y);
+
+  if (is_double && self->clicked_span)
+    {
+      app_spans_activate (self);
+      return;
+    }
+  self->clicked_span = pick (self, x, y);
+  if (!self->clicked_span)
     {
       gtk_widget_grab_focus (self->area);
-      if (n == 1 && x >= SPAN_GUTTER && self->picked_end > self->picked_begin)
+      if (x >= SPAN_GUTTER && self->picked_end > self->picked_begin)
         app_session_select (self->session, self->picture.begin, self->picture.end);
       return;
     }
-  if (n == 1)
-    app_spans_select (self);
-  else if (n == 2)
-    app_spans_activate (self);
+  app_spans_select (self);
 }
 
 static void

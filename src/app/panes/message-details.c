@@ -9,6 +9,8 @@
 
 #include <glib/gi18n.h>
 
+#define MARGIN 10 /* px */
+
 typedef struct
 {
   AppSession *session;
@@ -97,6 +99,8 @@ app_message_details_new (AppSession *session)
   gtk_text_view_set_editable (GTK_TEXT_VIEW (self->text), FALSE);
   gtk_text_view_set_cursor_visible (GTK_TEXT_VIEW (self->text), FALSE);
   gtk_text_view_set_monospace (GTK_TEXT_VIEW (self->text), TRUE);
+  gtk_text_view_set_left_margin (GTK_TEXT_VIEW (self->text), MARGIN);
+  gtk_text_view_set_right_margin (GTK_TEXT_VIEW (self->text), MARGIN);
   gtk_text_view_set_wrap_mode (GTK_TEXT_VIEW (self->text), GTK_WRAP_WORD_CHAR);
   gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)),
                             _ ("Choose a message to read it here."), -1);
