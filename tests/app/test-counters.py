@@ -100,6 +100,15 @@ class Counters(unittest.TestCase):
         text = self.open_file('/sys/blob', '/sys/blob')
         self.assertIn('00 ff 41', text.queryText().getText(0, -1))
 
+    def test_9_go_to_finds_a_function(self):
+        self.app.key('Escape')
+        self.app.act('go-to')
+        window = self.app.wait_for('Go To', 'frame')
+        self.app.wait(lambda: self.app.entry(window), 'entry').setTextContents('metad')
+        self.app.wait_for('Metadata, Section', top=window)
+        self.app.entry(window).setTextContents('draw')
+        self.app.wait_for('draw, Function', top=window)
+
 
 if __name__ == '__main__':
     tap.main()

@@ -6,6 +6,7 @@
 
 #include "app/charts/timeline.h"
 #include "app/main/document-load.h"
+#include "app/main/go-to.h"
 #include "app/main/options.h"
 #include "app/main/save.h"
 #include "app/main/shortcuts.h"
@@ -304,16 +305,37 @@ app_window_show_toast (AppWindow *self, const char *text)
 
 /* --- actions --- */
 
+/* An action of the current view. A view of several panes has it in the first one. */
+static void
+act_on_view (AppWindow *self, const char *action)
+{
+  GtkWidget *page = get_page (self);
+  GtkWidget *view = page != NULL ? app_section_page_get_view (page) : NULL;
+
+  while (view != NULL && !gtk_widget_activate_action (view, action, NULL))
+    view = GTK_IS_PANED (view) ? gtk_paned_get_start_child (GTK_PANED (view))
+                               : gtk_widget_get_first_child (view);
+}
+
 static void
 find (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  GtkWidget *page = get_page (data);
-  GtkWidget *view = page != NULL ? app_section_page_get_view (page) : NULL;
+  act_on_view (data, "view.find");
+}
 
-  /* A view of several panes searches in the first one. */
-  while (view != NULL && !gtk_widget_activate_action (view, "view.find", NULL))
-    view = GTK_IS_PANED (view) ? gtk_paned_get_start_child (GTK_PANED (view))
-                               : gtk_widget_get_first_child (view);
+static void
+export_view (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  act_on_view (data, "view.export");
+}
+
+static void
+go_to (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+
+  if (self->session != NULL)
+    app_go_to_show (GTK_WINDOW (self), self->session);
 }
 
 static void
@@ -423,6 +445,8 @@ app_window_init (AppWindow *self)
 {
   static const GActionEntry entries[] = {
     { "find", find },
+    { "export-view", export_view },
+    { "go-to", go_to },
     { "next-view", next_view, "i" },
     { "section", choose_section, "s" },
     { "save-as", save_as },

@@ -7,6 +7,7 @@
 #include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
 #include "app/widgets/table.h"
+#include "render/render.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
@@ -20,7 +21,7 @@
 typedef struct
 {
   AppSession *session;
-  AppQuery *facts_query, *findings_query;
+  AppQuery *facts_query, *findings_query, *report_query;
   GtkWidget *page, *facts, *findings;
   RowResult *result; /* of the findings */
 } Overview;
@@ -65,6 +66,7 @@ overview_free (gpointer data)
   g_signal_handlers_disconnect_by_data (self->session, self);
   g_object_unref (self->session);
   app_query_free (self->facts_query);
+  app_query_free (self->report_query);
   app_query_free (self->findings_query);
   g_clear_pointer (&self->result, app_row_result_unref);
   g_free (self);
@@ -139,6 +141,60 @@ on_facts (GtkWidget *page, gpointer data, const GError *error)
           make_label (g_strchug (facts[i] + MIN (strlen (facts[i]), FACT_NAME_SIZE)), false), 1,
           i, 1, 1);
     }
+}
+
+/* --- report --- */
+
+static gpointer
+render_summary (AppSession *session,
+                const Focus *focus,
+                gconstpointer input,
+                GCancellable *cancellable,
+                GError **error)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  ResolvedSelection resolved = { 0 };
+  ViewRequest request = {
+    .store = (Store *) app_session_get_store (session),
+    .symbols = app_session_get_symbols (session),
+    .filter = &resolved.filter,
+    .shape = &resolved.shape,
+    .selection = &focus->selection,
+    .path = app_session_get_path (session),
+    .symbolize = app_session_get_symbolize (session),
+    .cancellable = cancellable,
+  };
+  bool is_done =
+      sysprof_selection_resolve (&focus->selection, request.store, &resolved, error) &&
+      sysprof_render_view (sysprof_view_find ("summary"), RENDER_TEXT, &request, stream,
+                           error) &&
+      g_output_stream_write_all (stream, "", 1, NULL, NULL, error) &&
+      g_output_stream_close (stream, NULL, error);
+
+  sysprof_resolved_selection_clear (&resolved);
+  return is_done ? g_memory_output_stream_steal_data (G_MEMORY_OUTPUT_STREAM (stream)) : NULL;
+}
+
+static const QueryKind report_kind = { render_summary, NULL, g_free };
+
+static void
+on_report (GtkWidget *page, gpointer data, const GError *error)
+{
+  GtkWidget *overlay = gtk_widget_get_ancestor (page, ADW_TYPE_TOAST_OVERLAY);
+  g_autofree char *text = data;
+
+  if (text != NULL)
+    gdk_clipboard_set_text (gtk_widget_get_clipboard (page), text);
+  if (overlay != NULL)
+    adw_toast_overlay_add_toast (
+        ADW_TOAST_OVERLAY (overlay),
+        adw_toast_new (text != NULL ? _ ("Summary copied") : error->message));
+}
+
+static void
+copy_report (Overview *self)
+{
+  app_query_run (self->report_query, &report_kind, self->session, NULL);
 }
 
 /* --- findings --- */
@@ -289,6 +345,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   Overview *self = g_new0 (Overview, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
   GtkWidget *clamp = adw_clamp_new ();
+  GtkWidget *copy = gtk_button_new_with_mnemonic (_ ("_Copy for a Bug Report"));
 
   self->session = g_object_ref (session);
   self->page = gtk_scrolled_window_new ();
@@ -306,6 +363,10 @@ app_overview_new (AppSession *session, const SectionView *view)
   gtk_box_append (GTK_BOX (box), make_heading (_ ("What Stands Out")));
   gtk_box_append (GTK_BOX (box), self->findings);
   gtk_box_append (GTK_BOX (box), make_tables (self));
+  gtk_widget_set_halign (copy, GTK_ALIGN_START);
+  gtk_widget_set_tooltip_text (copy, _ ("Copies the summary as text"));
+  g_signal_connect_swapped (copy, "clicked", G_CALLBACK (copy_report), self);
+  gtk_box_append (GTK_BOX (box), copy);
   adw_clamp_set_maximum_size (ADW_CLAMP (clamp), MOST_WIDTH);
   adw_clamp_set_tightening_threshold (ADW_CLAMP (clamp), MOST_WIDTH);
   adw_clamp_set_child (ADW_CLAMP (clamp), box);
@@ -314,6 +375,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), clamp);
   g_object_set_data_full (G_OBJECT (self->page), "overview", self, overview_free);
   self->facts_query = app_query_new (self->page, on_facts);
+  self->report_query = app_query_new (self->page, on_report);
   self->findings_query = app_query_new (self->page, on_findings);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
   refresh (self);
