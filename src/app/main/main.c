@@ -51,7 +51,8 @@ app_main (int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  const char *locale_dir = g_getenv ("SYSPROF_LOCALE_DIR"); /* of a build that is not installed */
+  const char *locale_dir =
+      g_getenv ("SYSPROF_LOCALE_DIR"); /* of a build that is not installed */
 
 #ifdef M_ARENA_MAX
   (void) mallopt (M_MMAP_THRESHOLD, TABLE_THRESHOLD);

@@ -5,6 +5,7 @@
 #include "app/widgets/table-cells.h"
 
 #include "app/charts/palette.h"
+#include "app/main/state.h"
 #include "render/render.h"
 #include "text/text.h"
 
@@ -205,4 +206,28 @@ app_cell_bind (AppCell *cell, AppRow *item, uint32_t column, bool is_first)
     app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
   if (kind->kind == COLUMN_GRAPH)
     app_cell_set_graph (cell, value.graph);
+}
+
+static void
+on_width (GtkColumnViewColumn *column, GParamSpec *spec, gpointer data)
+{
+  app_state_set (g_object_get_data (G_OBJECT (column), "group"),
+                 g_object_get_data (G_OBJECT (column), "name"),
+                 gtk_column_view_column_get_fixed_width (column));
+}
+
+void
+app_column_remember_width (GtkColumnViewColumn *column,
+                           const RowQuery *query,
+                           const char *name,
+                           int width)
+{
+  const char *view = query != NULL && query->view != NULL ? query->view : "";
+  g_autofree char *group = g_strdup_printf ("columns-%s", view);
+
+  width = app_state_get (group, name, width);
+  if (width > 0)
+    gtk_column_view_column_set_fixed_width (column, width);
+  g_object_set_data_full (G_OBJECT (column), "group", g_steal_pointer (&group), g_free);
+  g_signal_connect (column, "notify::fixed-width", G_CALLBACK (on_width), NULL);
 }

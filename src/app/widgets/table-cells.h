@@ -21,3 +21,9 @@ void app_cell_bind (AppCell *cell, AppRow *row, uint32_t column, bool is_first);
 char *app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column);
 /* All shown cells, for screen readers. *(full)* */
 char *app_row_dup_label (const RowResult *result, uint32_t row);
+/* Gives the column the width that the user gave it before, else `width` (0 = its own), and
+ * remembers changes. */
+void app_column_remember_width (GtkColumnViewColumn *column,
+                                const RowQuery *query,
+                                const char *name,
+                                int width);

@@ -4,7 +4,6 @@
 
 #include "app/widgets/table-private.h"
 
-#include "app/main/state.h"
 #include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/table-cells.h"
@@ -207,28 +206,6 @@ on_sort_changed (GtkSorter *sorter, GtkSorterChange change, AppTable *self)
   sort (self);
 }
 
-/* The width that the user gave to a column of this view. */
-static void
-on_width (GtkColumnViewColumn *column, GParamSpec *spec, AppTable *self)
-{
-  app_state_set (g_object_get_data (G_OBJECT (column), "group"),
-                 g_object_get_data (G_OBJECT (column), "name"),
-                 gtk_column_view_column_get_fixed_width (column));
-}
-
-static void
-remember_width (AppTable *self, GtkColumnViewColumn *column, const char *name, int width)
-{
-  const char *view = self->rows_query != NULL ? self->rows_query->view : NULL;
-  g_autofree char *group = g_strdup_printf ("columns-%s", view != NULL ? view : "");
-
-  width = app_state_get (group, name, width);
-  if (width > 0)
-    gtk_column_view_column_set_fixed_width (column, width);
-  g_object_set_data_full (G_OBJECT (column), "group", g_steal_pointer (&group), g_free);
-  g_signal_connect_object (column, "notify::fixed-width", G_CALLBACK (on_width), self, 0);
-}
-
 static void
 add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool expands)
 {
@@ -249,7 +226,7 @@ add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool ex
   g_object_set_data_full (G_OBJECT (view_column), "name", g_strdup (column->name), g_free);
   gtk_column_view_column_set_resizable (view_column, TRUE);
   gtk_column_view_column_set_expand (view_column, width == 0);
-  remember_width (self, view_column, column->name, width);
+  app_column_remember_width (view_column, self->rows_query, column->name, width);
   if (column->kind != COLUMN_GRAPH)
     {
       sorter = GTK_SORTER (gtk_custom_sorter_new (compare_nothing, data, NULL));
