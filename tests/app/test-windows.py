@@ -127,7 +127,7 @@ class Windows(unittest.TestCase):
         run = functools.partial(subprocess.run, check=True, cwd=self.folder, stdout=subprocess.DEVNULL)
         run(['xgettext', '--from-code=UTF-8', '-k_', '-kN_', '-kngettext:1,2', f'--directory={ROOT}', '-o', 'a.pot', *files])
         run(['msgen', 'a.pot', '-o', 'a.po'])
-        run(['msgfilter', '--keep-header', '-i', 'a.po', '-o', 'b.po', 'sed', '-e', r'1s/^/[/', '-e', r'$s/$/]/'])
+        run(['msgfilter', '--keep-header', '-i', 'a.po', '-o', 'b.po', 'sed', '-e', r'1s/^\(.\)/[\1/', '-e', r'$s/\(.\)$/\1]/'])
         run(['msgfmt', 'b.po', '-o', target / 'sysprof.mo'])
         run(['localedef', '-i', 'en_US', '-f', 'UTF-8', './en_US.UTF-8'])
         return {'LANGUAGE': 'ar', 'LC_ALL': 'en_US.UTF-8', 'LOCPATH': str(self.folder), 'SYSPROF_LOCALE_DIR': str(self.folder)}
