@@ -100,6 +100,16 @@ class Counters(unittest.TestCase):
         text = self.open_file('/sys/blob', '/sys/blob')
         self.assertIn('00 ff 41', text.queryText().getText(0, -1))
 
+    def test_8b_next_match_is_selected(self):
+        self.app.show('network/table')
+        self.app.wait_for(lambda name: name.endswith('Network, RX Bytes, 45.0 MB'))
+        selected = lambda: [node.name for node in self.app.walk(self.app.find('Counters Table', 'table'))  # noqa: E731
+                            if node.name and node.getState().contains(self.app.pyatspi.STATE_SELECTED)]
+        self.app.act('find-next', self.app.GLib.Variant('i', 1))
+        self.app.wait(lambda: any('RX Bytes' in name for name in selected()), 'first row')
+        self.app.act('find-next', self.app.GLib.Variant('i', 1))
+        self.app.wait(lambda: any('TX Bytes' in name for name in selected()), 'second row')
+
     def test_9_go_to_finds_a_function(self):
         self.app.key('Escape')
         self.app.act('go-to')

@@ -64,6 +64,8 @@ static const Shortcut shortcuts[] = {
   { NULL, N_ ("Begin or end the selection at the cursor"), NULL, { "i o" } },
   { N_ ("Views"), N_ ("Go to"), "win.go-to", { "<Control>k" } },
   { NULL, N_ ("Search"), "win.find", { "<Control>f" } },
+  { NULL, N_ ("Next match"), "win.find-next(1)", { "<Control>g" } },
+  { NULL, N_ ("Previous match"), "win.find-next(-1)", { "<Control><Shift>g" } },
   { NULL, N_ ("Copy row"), NULL, { "<Control>c" } },
   { NULL, N_ ("Copy table as Markdown"), NULL, { "<Control><Shift>c" } },
   { NULL, N_ ("Make function the root"), NULL, { "Return" } },

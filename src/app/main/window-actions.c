@@ -118,6 +118,7 @@ make_main_menu (void)
     { N_ ("_Open Recording…"), "app.open" },
     { N_ ("_Save As…"), "win.save-as" },
     { N_ ("_Export View…"), "win.export-view" },
+    { N_ ("Export _Timeline…"), "win.export-chart" },
     { NULL },
     { N_ ("_Go To…"), "win.go-to" },
     { NULL },

@@ -4,6 +4,7 @@
 
 #include "app/main/window.h"
 
+#include "app/charts/chart-export.h"
 #include "app/charts/timeline.h"
 #include "app/main/document-load.h"
 #include "app/main/go-to.h"
@@ -324,9 +325,24 @@ find (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
+find_next (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  act_on_view (data, g_variant_get_int32 (parameter) > 0 ? "view.next" : "view.previous");
+}
+
+static void
 export_view (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   act_on_view (data, "view.export");
+}
+
+static void
+export_chart (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+
+  if (self->session != NULL)
+    app_chart_export (self->timeline);
 }
 
 static void
@@ -445,7 +461,9 @@ app_window_init (AppWindow *self)
 {
   static const GActionEntry entries[] = {
     { "find", find },
+    { "find-next", find_next, "i" },
     { "export-view", export_view },
+    { "export-chart", export_chart },
     { "go-to", go_to },
     { "next-view", next_view, "i" },
     { "section", choose_section, "s" },

@@ -207,6 +207,26 @@ on_find (GtkWidget *widget, const char *name, GVariant *parameter)
   gtk_widget_grab_focus (self->search_entry);
 }
 
+/* The next or previous of the rows that the search left. */
+static void
+on_step (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppTable *self = APP_TABLE (widget);
+  guint n = self->model != NULL ? g_list_model_get_n_items (G_LIST_MODEL (self->model)) : 0;
+  guint at = gtk_single_selection_get_selected (self->selection);
+  bool is_next = strcmp (name, "view.next") == 0;
+
+  if (n == 0)
+    return;
+  if (at >= n)
+    at = is_next ? 0 : n - 1;
+  else
+    at = (at + (is_next ? 1 : n - 1)) % n;
+  gtk_single_selection_set_selected (self->selection, at);
+  gtk_widget_activate_action (gtk_widget_get_last_child (self->view), "list.scroll-to-item",
+                              "u", at);
+}
+
 static void
 on_copy (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -233,6 +253,8 @@ void
 app_table_class_add_actions (GtkWidgetClass *class)
 {
   gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.next", NULL, on_step);
+  gtk_widget_class_install_action (class, "view.previous", NULL, on_step);
   gtk_widget_class_install_action (class, "view.copy", NULL, on_copy);
   gtk_widget_class_install_action (class, "view.copy-markdown", NULL, on_copy);
   gtk_widget_class_install_action (class, "view.export", NULL, on_export);
