@@ -92,6 +92,15 @@ class Events(unittest.TestCase):
         self.assertEqual(expected['long']['median'], 6 * MILLISECOND)
         self.wait_for_row('Summary', 'long', '6.00 ms')
 
+    def test_1_row_of_a_mark_selects_its_span(self):
+        self.app.show('marks/table')
+        self.wait_for_row('Mark Table', 'long')
+        self.app.click(self.nodes('Mark Table')[0])
+        self.app.key('Return')
+        self.app.wait_for(lambda name: name.startswith('Remove filter: ') and '–' in name)
+        self.assertFalse(self.app.is_enabled('zoom-out'))
+        self.app.act('back')
+
     def test_2_tick_selects_the_log(self):
         self.app.show('logs')
         self.wait_for_row('Logs', 'message 0')

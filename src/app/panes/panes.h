@@ -17,6 +17,8 @@ GtkWidget *app_stack_details_new (AppSession *session);
 GtkWidget *app_overview_new (AppSession *session, const SectionView *view);
 /* The chart of spans that the view names. */
 GtkWidget *app_span_view_new (AppSession *session, const SectionView *view);
+/* The table of marks; activating one selects its span. */
+GtkWidget *app_mark_table_new (AppSession *session, const SectionView *view);
 /* The chosen D-Bus message and its reply, printed whole. */
 GtkWidget *app_message_details_new (AppSession *session);
 /* Chart and table of processes; activating one opens its window. */
