@@ -59,13 +59,14 @@ app_code_pane_new (AppSession *session, const SectionView *view)
   self->code = app_table_new (session, NULL, _ (view->title));
   gtk_widget_add_css_class (self->code, "code");
   app_table_set_columns (APP_TABLE (self->functions), columns);
+  app_table_set_columns (APP_TABLE (self->code), view->columns);
   app_table_show_filter (APP_TABLE (self->functions), _ ("Filter Functions"));
   app_table_set_query (APP_TABLE (self->code), NULL, _ ("Choose a Function"));
   g_signal_connect (self->functions, "selected", G_CALLBACK (on_selected), self);
   g_signal_connect (self->functions, "loaded", G_CALLBACK (on_loaded), self);
   gtk_paned_set_start_child (GTK_PANED (paned), self->functions);
   gtk_paned_set_end_child (GTK_PANED (paned), self->code);
-  gtk_paned_set_position (GTK_PANED (paned), 380);
+  gtk_paned_set_position (GTK_PANED (paned), 300);
   gtk_paned_set_shrink_start_child (GTK_PANED (paned), FALSE);
   gtk_paned_set_shrink_end_child (GTK_PANED (paned), FALSE);
   g_object_set_data_full (G_OBJECT (paned), "code-pane", self, g_free);

@@ -201,12 +201,6 @@ sort (AppTable *self)
 }
 
 static void
-on_sort_changed (GtkSorter *sorter, GtkSorterChange change, AppTable *self)
-{
-  sort (self);
-}
-
-static void
 add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool expands)
 {
   const Column *column = &rows->columns[i];
@@ -547,8 +541,8 @@ app_table_init (AppTable *self)
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
   self->view = gtk_column_view_new (GTK_SELECTION_MODEL (self->selection));
   gtk_widget_add_css_class (self->view, "data-table");
-  g_signal_connect (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)), "changed",
-                    G_CALLBACK (on_sort_changed), self);
+  g_signal_connect_swapped (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)),
+                            "changed", G_CALLBACK (sort), self);
 
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->view);
   self->status = adw_status_page_new ();
