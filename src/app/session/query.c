@@ -80,7 +80,11 @@ app_query_is_running (const AppQuery *self)
 void
 app_query_free (AppQuery *self)
 {
-  app_query_cancel (self);
+  /* The owner may be in its finalizer: removing a class would take a reference to it. */
+  g_clear_handle_id (&self->dim_timeout, g_source_remove);
+  if (self->cancellable != NULL)
+    g_cancellable_cancel (self->cancellable);
+  g_clear_object (&self->cancellable);
   g_free (self);
 }
 
