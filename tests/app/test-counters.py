@@ -100,6 +100,11 @@ class Counters(unittest.TestCase):
         text = self.open_file('/sys/blob', '/sys/blob')
         self.assertIn('00 ff 41', text.queryText().getText(0, -1))
 
+    def test_8a_titles_are_those_people_know(self):
+        self.app.show('files')
+        for title in ('Path', 'Size'):
+            self.app.wait_for(title, 'label')
+
     def test_8b_next_match_is_selected(self):
         self.app.show('network/table')
         self.app.wait_for(lambda name: name.endswith('Network, RX Bytes, 45.0 MB'))

@@ -241,6 +241,8 @@ app_files_new (AppSession *session, const SectionView *view)
 
   self->session = session;
   self->query = app_query_new (table, on_read);
+  app_table_set_columns (APP_TABLE (table), view->columns);
+  app_table_set_titles (APP_TABLE (table), view->titles);
   app_table_show_filter (APP_TABLE (table), _ (view->filter));
   g_signal_connect (table, "activated", G_CALLBACK (on_activated), self);
   g_object_set_data_full (G_OBJECT (table), "files", self, files_free);

@@ -22,7 +22,9 @@ const Section app_files_section = {
   .missing = N_ ("The recording has no embedded files."),
   .views = {
     { "files", N_ ("Files"), "folder-documents-symbolic",
-      { .view = "files", .ignores_shape = true, .ignores_time = true },
+      { .view = "files", .ignores_shape = true, .ignores_time = true, .sort = "name" },
+      .columns = (const char *const[]){ "name", "size", "complete", NULL },
+      .titles = (const char *const[]){ N_ ("Path"), N_ ("Size"), N_ ("Complete"), NULL },
       .filter = N_ ("Filter Files"), .make = app_files_new },
   },
 };

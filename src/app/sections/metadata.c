@@ -22,6 +22,7 @@ const Section app_metadata_section = {
   .views = {
     { "metadata", N_ ("Metadata"), "dialog-information-symbolic",
       { .view = "metadata", .ignores_shape = true, .ignores_time = true },
-      .columns = (const char *const[]){ "time", "id", "value", NULL } },
+      .columns = (const char *const[]){ "time", "id", "value", NULL },
+      .titles = (const char *const[]){ N_ ("Time"), N_ ("Key"), N_ ("Value"), NULL } },
   },
 };
