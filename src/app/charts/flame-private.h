@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parts of the flame graph widget: flame.c has the drawing and the rows, flame-actions.c the
- * menu and the search. */
+/* The parts of the flame graph widget: flame.c has the drawing and the rows, flame-actions.c
+ * the menu and the search. */
 
 #pragma once
 

@@ -127,7 +127,8 @@ app_palette_get_span (const char *name, bool is_dark, GdkRGBA *color)
 void
 app_palette_get_wait (uint32_t reason, bool is_dark, GdkRGBA *color)
 {
-  /* nothing to do, page fault, child, sleep, lock, I/O, system call, other, ready without a CPU */
+  /* nothing to do, page fault, child, sleep, lock, I/O, system call, other, ready without a CPU
+   * */
   static const uint32_t light[] = { 0xdeddda, 0xc061cb, 0xc0bfbc, 0xc0bfbc, 0xf5c211,
                                     0xcdab8f, 0x99c1f1, 0x99c1f1, 0xed333b };
   static const uint32_t dark[] = { 0x2e2e32, 0x813d9c, 0x5e5c64, 0x5e5c64, 0xb58b00,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parts of charts of spans: spans.c has rows, pointer and keys, spans-actions.c has what can
- * be done with the span at the cursor, and its menu. */
+/* The parts of charts of spans: spans.c has rows, pointer and keys, spans-actions.c has what
+ * can be done with the span at the cursor, and its menu. */
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The panel beside call graphs: the single samples of the chosen row, the stack of the sample that
- * is selected there, innermost first, and the share of each category. */
+/* The panel beside call graphs: the single samples of the chosen row, the stack of the sample
+ * that is selected there, innermost first, and the share of each category. */
 
 #include "app/panes/panes.h"
 #include "app/widgets/cut-text.h"

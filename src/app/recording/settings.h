@@ -35,7 +35,8 @@ typedef struct
 
 extern const Setting app_settings[]; /* ended by a row without a key */
 
-/* The settings of the last recording; defaults for members that are missing or broken. *(full)* */
+/* The settings of the last recording; defaults for members that are missing or broken. *(full)*
+ * */
 JsonObject *app_settings_load (void);
 JsonObject *app_settings_copy (JsonObject *settings); /* *(full)* */
 void app_settings_save (JsonObject *settings);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Recordings that have no name yet. Their files stay in a folder of the user until they are saved
- * or discarded, so that neither closing a window nor a crash loses them. Who shows or writes one
- * holds a lock, which ends with the process. */
+/* Recordings that have no name yet. Their files stay in a folder of the user until they are
+ * saved or discarded, so that neither closing a window nor a crash loses them. Who shows or
+ * writes one holds a lock, which ends with the process. */
 
 #pragma once
 
@@ -12,7 +12,8 @@
 /* A path for a new one. *(full)* */
 char *app_unsaved_dup_path (void);
 bool app_unsaved_contains (GFile *file);
-/* The descriptor of the lock; -1 if the file is not in the folder, or if somebody else has it. */
+/* The descriptor of the lock; -1 if the file is not in the folder, or if somebody else has it.
+ * */
 int app_unsaved_lock (GFile *file);
 void app_unsaved_delete (GFile *file);
 /* A group of the greeter with a row for each of them. *(full)* */

@@ -63,8 +63,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (RowResult, app_row_result_unref)
 extern const QueryKind app_row_query_kind; /* input: RowQuery *, result: RowResult * */
 RowQuery *app_row_query_new (const RowQuery *query);
 
-/* The path of a row of a call tree, or the function of a row of another view. FALSE if the row is
- * neither. Clear with app_stack_path_clear(). */
+/* The path of a row of a call tree, or the function of a row of another view. FALSE if the row
+ * is neither. Clear with app_stack_path_clear(). */
 bool app_row_result_get_path (const RowResult *self, uint32_t row, StackPath *path);
 void app_stack_path_clear (StackPath *path);
 

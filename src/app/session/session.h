@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* AppSession: the document and the focus of one window, and the history of its focuses. A change
- * of the view is a new focus. Widgets follow the signal "focus-changed". */
+/* AppSession: the document and the focus of one window, and the history of its focuses. A
+ * change of the view is a new focus. Widgets follow the signal "focus-changed". */
 
 #pragma once
 

@@ -21,7 +21,8 @@ void
 app_cell_set_graph (AppCell *self,
                     const GraphValues *graph); /* borrowed until it is replaced; may be NULL */
 void app_cell_set_color (AppCell *self, const GdkRGBA *color); /* may be NULL */
-/* Kind of a row of a call tree, as a class of style for the text: process, thread, root, marker. */
+/* Kind of a row of a call tree, as a class of style for the text: process, thread, root,
+ * marker. */
 void app_cell_set_kind (AppCell *self, const char *kind); /* may be NULL */
 /* Depth of the row in its tree, and its expander. Signal "toggled". */
 void app_cell_set_level (AppCell *self, uint32_t depth, bool is_expandable, bool is_expanded);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Accessible names, for widgets without a label inside of them: GTK 4.8 takes the names of others
- * from their labels, and would say both. */
+/* Accessible names, for widgets without a label inside of them: GTK 4.8 takes the names of
+ * others from their labels, and would say both. */
 
 #pragma once
 

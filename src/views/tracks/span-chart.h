@@ -58,8 +58,8 @@ void sysprof_span_chart_cut (const SpanChart *self,
                              uint32_t n_bins,
                              GArray *bars);
 
-/* The span of a row at `time`: the one that began last. If there is none, the nearest one within
- * `distance` ns. Its index in `spans`, or -1. */
+/* The span of a row at `time`: the one that began last. If there is none, the nearest one
+ * within `distance` ns. Its index in `spans`, or -1. */
 int64_t
 sysprof_span_chart_find (const SpanChart *self, uint32_t row, int64_t time, int64_t distance);
 

@@ -144,7 +144,8 @@ add_waits (Threads *self, TrackFill *fill)
 }
 
 /* Number of samples that a thread has in a bin if it runs all the time. It follows from the
- * period of the sampled event if that is a time; else the busiest bin of a thread is a full one. */
+ * period of the sampled event if that is a time; else the busiest bin of a thread is a full
+ * one. */
 static double
 most_in_bin (const TrackFill *fill, const Threads *threads)
 {
