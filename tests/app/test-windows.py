@@ -7,6 +7,7 @@ usage: test-windows.py SYSPROF SYSPROF_REPORT
 """
 import functools
 import gzip
+import os
 import pathlib
 import shutil
 import subprocess
@@ -26,6 +27,7 @@ import tap  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = sys.argv[1]
 del sys.argv[1:3]
+RECENT = pathlib.Path(os.environ['XDG_DATA_HOME'], 'recently-used.xbel')
 PADDING = 5  # px, at the right of cells
 SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
             'network', 'storage', 'pressure', 'other', 'files', 'metadata')
@@ -188,6 +190,17 @@ class Windows(unittest.TestCase):
         app = self.open(self.capture)
         app.show('logs')
         self.assertEqual(app.extents(app.wait_for('3.000000 s', 'table cell')).width, width)
+
+    def test_recent_recordings_are_offered(self):
+        app = self.open(self.capture)
+        app.wait_for('painter.syscap', 'frame')
+        self.wait_until_loaded()
+        app.wait(lambda: RECENT.exists() and 'painter.syscap' in RECENT.read_text(), 'remembered file')
+        app.act('record-again')
+        app.focus('Sysprof')
+        button = app.wait(lambda: [node for node in app.walk() if node.name == 'Recent Recordings' and node.queryAction().nActions], 'button')
+        button[-1].queryAction().doAction(0)
+        app.wait_for('painter.syscap', 'menu item')
 
     def test_shortcuts_about_and_greeter_keys(self):
         app = self.open(self.capture)
