@@ -261,7 +261,7 @@ app_counters_new (AppSession *session, const SectionView *view)
   gtk_widget_hide (self->note);
   gtk_box_append (GTK_BOX (box), self->list);
   gtk_box_append (GTK_BOX (box), self->note);
-  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->page), GTK_POLICY_NEVER,
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->page), GTK_POLICY_AUTOMATIC,
                                   GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), box);
   g_object_set_data_full (G_OBJECT (self->page), "counters", self, counter_list_free);
