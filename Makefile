@@ -21,7 +21,7 @@ demo-container:
 	scripts/demo-container build-profile
 
 check:
-	scripts/install-deps build check
+	scripts/install-deps build check app apptest
 	scripts/check build-check
 
 check-all:

@@ -101,16 +101,20 @@ app_focus_selects_all (const Focus *self)
 }
 
 static bool
+equal_lists (char **a, char **b)
+{
+  if (a == NULL || b == NULL)
+    return (a == NULL || *a == NULL) && (b == NULL || *b == NULL);
+  return g_strv_equal ((const char *const *) a, (const char *const *) b);
+}
+
+static bool
 equal_members (const void *left, const void *right, const SelectionOption *option)
 {
-  char **a = *(char **const *) left, **b = *(char **const *) right;
-
   switch (option->kind)
     {
     case SELECTION_LIST:
-      return a == NULL || b == NULL
-                 ? (a == NULL || !*a) && (b == NULL || !*b)
-                 : g_strv_equal ((const char *const *) a, (const char *const *) b);
+      return equal_lists (*(char **const *) left, *(char **const *) right);
     case SELECTION_TEXT:
       return g_strcmp0 (*(char *const *) left, *(char *const *) right) == 0;
     case SELECTION_SWITCH:

@@ -170,8 +170,9 @@ add_single (TrackFill *fill, const TrackSource *source, const Counter *counter)
   Track *track = sysprof_track_fill_add (fill, source, name);
 
   track->unit = shown_unit (fill, counter);
-  track->group = category_of (fill, counter);
-  track->description = sysprof_store_string (fill->store, counter->description);
+  track->group = sysprof_track_fill_title (fill, category_of (fill, counter));
+  track->description =
+      sysprof_track_fill_title (fill, sysprof_store_string (fill->store, counter->description));
   put_counter (fill, track, counter);
   sysprof_track_measure (fill, track);
 }

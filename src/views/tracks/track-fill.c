@@ -2,6 +2,7 @@
 
 /* Adds tracks, series and spans to a set, for the sources of tracks. */
 
+#include "text/text.h"
 #include "views/tracks/track-parts.h"
 
 #include <math.h>
@@ -10,13 +11,21 @@
 #define PERCENT  100.0
 #define ROUNDING 0.01
 
+const char *
+sysprof_track_fill_title (TrackFill *fill, const char *title)
+{
+  g_autofree char *line = sysprof_dup_one_line (title);
+
+  return sysprof_arena_strndup (&fill->set->arena, line, strlen (line));
+}
+
 Track *
 sysprof_track_fill_add (TrackFill *fill, const TrackSource *source, const char *title)
 {
   Track track = {
     .source = source,
     .kind = source->kind,
-    .title = sysprof_arena_strndup (&fill->set->arena, title, strlen (title)),
+    .title = sysprof_track_fill_title (fill, title),
     .unit = source->unit,
     .max = 1,
     .n_lanes = 1,
@@ -36,7 +45,7 @@ sysprof_track_add_series (TrackFill *fill, Track *track, const char *title)
   if (n > 0)
     memcpy (series, track->series, n * sizeof *series);
   series[n] = (TrackSeries){
-    .title = sysprof_arena_strndup (arena, title, strlen (title)),
+    .title = sysprof_track_fill_title (fill, title),
     .least = sysprof_arena_alloc (arena, n_bins * sizeof (double)),
     .most = sysprof_arena_alloc (arena, n_bins * sizeof (double)),
     .min = NAN,

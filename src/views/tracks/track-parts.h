@@ -35,6 +35,8 @@ typedef struct TrackSource
 
 /* Adds a track; the pointer is valid until the next one is added. */
 Track *sysprof_track_fill_add (TrackFill *fill, const TrackSource *source, const char *title);
+/* A title for people, in the arena: names in captures are any bytes. */
+const char *sysprof_track_fill_title (TrackFill *fill, const char *title);
 /* Gives the track a new series without values. Valid until the next one of the track is added.
  * */
 TrackSeries *sysprof_track_add_series (TrackFill *fill, Track *track, const char *title);
