@@ -13,6 +13,9 @@ static const struct
   const char *name;
 } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" }, { 1, "ns" } };
 
+/* ns; a loop over steps passes the latest time of a capture, 2^62, without overflow. */
+#define LONGEST_STEP 1e18
+
 int64_t
 app_axis_get_step (const Axis *self, int least)
 {
@@ -20,7 +23,7 @@ app_axis_get_step (const Axis *self, int least)
   double power = pow (10, floor (log10 (MAX (wanted, 1))));
   double step = wanted <= power ? power : wanted <= 2 * power ? 2 * power : 5 * power;
 
-  return (int64_t) MAX (wanted > 5 * power ? 10 * power : step, 1);
+  return (int64_t) CLAMP (wanted > 5 * power ? 10 * power : step, 1, LONGEST_STEP);
 }
 
 char *
