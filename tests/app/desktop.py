@@ -189,11 +189,6 @@ class Application:
                        check=True)
 
     def resize(self, title, width, height):
-        self.wait_for(title, 'frame')
-        subprocess.run(['xdotool', 'search', '--sync', '--onlyvisible', '--name', title, 'windowsize', '--sync', str(width), str(height)],
-                       check=True)
-
-    def resize(self, title, width, height):
         subprocess.run(['xdotool', 'search', '--sync', '--name', title, 'windowsize', '--sync', str(width), str(height)], check=False,
                        timeout=SECONDS)
 
