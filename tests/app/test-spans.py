@@ -90,6 +90,34 @@ class Spans(unittest.TestCase):
         self.app.act('zoom-reset')
         self.app.wait(lambda: not self.app.is_enabled('zoom-out'), 'whole recording')
 
+    def chip_time(self):
+        """Begin and end of the selected time as its chip prints them, in seconds; None without a chip."""
+        chip = self.app.find(lambda name: name.startswith('Remove filter: ') and '–' in name)
+        return chip and [float(value) for value in re.findall(r'([\d.]+) s', chip.name)]
+
+    def drag(self, chart, begin, end):
+        """Drags below the rows of a chart, between shares of its time axis."""
+        area = self.app.extents(chart)
+        x = [str(area.x + GUTTER + int((area.width - GUTTER) * (begin + (end - begin) * i / 4))) for i in range(5)]
+        moves = [word for at in x[1:] for word in ('mousemove', '--sync', at, str(area.y + area.height - ROW))]
+        subprocess.run(['xdotool', 'mousemove', '--sync', x[0], str(area.y + area.height - ROW), 'mousedown', '1', *moves, 'mouseup', '1'],
+                       check=True)
+
+    def test_2z_drag_selects_and_its_edge_adjusts(self):
+        self.app.show('marks/chart')
+        chart = self.app.wait_for('Mark Chart', 'list')
+        self.drag(chart, 0.25, 0.5)
+        begin, end = self.app.wait(self.chip_time, 'selected time')
+        self.assertAlmostEqual(begin, 2.5, delta=0.05)
+        self.assertAlmostEqual(end, 5, delta=0.05)
+        self.drag(chart, 0.5, 0.75)
+        moved = self.app.wait(lambda: self.chip_time() != [begin, end] and self.chip_time(), 'moved end')
+        self.assertEqual(moved[0], begin)
+        self.assertAlmostEqual(moved[1], 7.5, delta=0.05)
+        self.assertFalse(self.app.is_enabled('zoom-out'))
+        for _ in range(2):
+            self.app.act('back')
+
     def test_3_filter_equals_the_report(self):
         self.app.show('marks/chart')
         self.click(self.app.wait_for('Mark Chart', 'list'), GUTTER + 1, ROW + ROW // 2)

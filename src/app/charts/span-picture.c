@@ -16,7 +16,6 @@
 #define MOST_LETTERS 300
 #define EYE          28 /* px left of the title of a group */
 #define FAINT_ALPHA  0.33f
-#define SHADE_ALPHA  0.6f
 
 typedef struct
 {
@@ -288,24 +287,6 @@ draw_bars (const SpanDrawing *self, const ShownRow *row, int y)
     }
 }
 
-/* The rest of the chart is shaded. */
-static void
-draw_selection (const SpanDrawing *self)
-{
-  const SpanPicture *picture = self->picture;
-  GdkRGBA veil = self->is_dark ? (GdkRGBA){ 0.12f, 0.12f, 0.12f, SHADE_ALPHA }
-                               : (GdkRGBA){ 1, 1, 1, SHADE_ALPHA };
-  int x, right;
-
-  if (picture->selected_begin <= picture->begin && picture->selected_end >= picture->end)
-    return;
-  place_bar (&self->axis, picture->selected_begin, picture->selected_end, &x, &right);
-  if (x > 0)
-    fill (self, &veil, SPAN_GUTTER, 0, x, picture->height);
-  if (right < self->axis.width)
-    fill (self, &veil, SPAN_GUTTER + right, 0, self->axis.width - right, picture->height);
-}
-
 void
 app_span_picture_draw (const SpanPicture *self, GtkWidget *widget, GtkSnapshot *snapshot)
 {
@@ -332,6 +313,5 @@ app_span_picture_draw (const SpanPicture *self, GtkWidget *widget, GtkSnapshot *
         draw_bars (&drawing, row, y);
       draw_title (&drawing, row, y);
     }
-  draw_selection (&drawing);
   g_array_unref (drawing.bars);
 }

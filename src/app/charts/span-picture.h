@@ -22,7 +22,6 @@ typedef struct
 {
   SpanChart *chart;   /* NULL before the first one */
   int64_t begin, end; /* time axis */
-  int64_t selected_begin, selected_end;
   GHashTable *hidden; /* groups, and rows as "group/name" */
   GArray *shown;      /* of ShownRow */
   int width, height;  /* px on the screen */

@@ -27,11 +27,8 @@ app_spans_select (AppSpans *self)
 {
   const ChartSpan *span = app_spans_get_span (self);
 
-  if (span == NULL || span->end <= span->begin)
-    return;
-  self->picked_begin = MAX (span->begin, 0);
-  self->picked_end = span->end;
-  app_session_select (self->session, span->begin, span->end);
+  if (span != NULL && span->end > span->begin)
+    app_spans_select_time (self, span->begin, span->end);
 }
 
 static void

@@ -20,18 +20,20 @@ struct _AppSpans
   /* Of `picture`; -1 = none. */
   int64_t cursor_row, cursor_span;
   int64_t picked_begin, picked_end; /* selection that was made here; equal = none */
-  double pointer_x;                 /* px in the area */
   double clicked_x, clicked_y;      /* px in the window */
   uint32_t clicked_at;              /* ms; 0 = the next click is a first one */
   bool clicked_span;
   GtkWidget *stack; /* chart, status */
   GtkWidget *status;
   GtkWidget *ruler;
+  GtkWidget *layer; /* AppSelectionLayer */
   GtkWidget *area;
 };
 
 const ChartSpan *app_spans_get_span (AppSpans *self); /* at the cursor; NULL = none */
-void app_spans_select (AppSpans *self);
+void app_spans_select (AppSpans *self);               /* the time of the span */
+/* The axis stays. */
+void app_spans_select_time (AppSpans *self, int64_t begin, int64_t end);
 void app_spans_activate (AppSpans *self);
 /* Shows or hides a row of the chart. */
 void app_spans_toggle (AppSpans *self, uint32_t row);

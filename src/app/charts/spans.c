@@ -4,12 +4,11 @@
 
 #include "app/charts/span-query.h"
 #include "app/charts/spans-private.h"
+#include "app/charts/time-drag.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
 #include <math.h>
-
-#define ZOOM_STEP 1.25
 
 G_DEFINE_FINAL_TYPE (AppSpans, app_spans, GTK_TYPE_WIDGET)
 
@@ -136,28 +135,65 @@ on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppSpan
     app_spans_show_menu (self);
 }
 
+static Axis
+get_axis (gpointer data)
+{
+  return app_span_picture_get_axis (&APP_SPANS (data)->picture);
+}
+
 static void
-on_motion (GtkEventControllerMotion *controller, double x, double y, AppSpans *self)
+get_selection (gpointer data, int64_t *begin, int64_t *end)
 {
-  self->pointer_x = x;
+  const Focus *focus = app_session_get_focus (APP_SPANS (data)->session);
+
+  *begin = focus->selected_begin;
+  *end = focus->selected_end;
 }
 
-/* Ctrl+scroll zooms at the pointer. */
-static gboolean
-on_scroll (GtkEventControllerScroll *controller, double dx, double dy, AppSpans *self)
+void
+app_spans_select_time (AppSpans *self, int64_t begin, int64_t end)
 {
-  GdkModifierType state =
-      gtk_event_controller_get_current_event_state (GTK_EVENT_CONTROLLER (controller));
-  Axis axis = app_span_picture_get_axis (&self->picture);
-  double share = CLAMP ((self->pointer_x - SPAN_GUTTER) / axis.width, 0, 1);
-  double width = (double) (axis.end - axis.begin) * pow (ZOOM_STEP, dy);
-  double begin = (double) axis.begin + share * ((double) (axis.end - axis.begin) - width);
-
-  if ((state & GDK_CONTROL_MASK) == 0)
-    return FALSE;
-  app_session_zoom_to (self->session, (int64_t) begin, (int64_t) (begin + width));
-  return TRUE;
+  self->picked_begin = MAX (begin, 0);
+  self->picked_end = end;
+  app_session_select (self->session, begin, end);
 }
+
+static void
+select_time (gpointer data, int64_t begin, int64_t end)
+{
+  app_spans_select_time (data, begin, end);
+}
+
+static void
+zoom (gpointer data, double factor, int64_t at)
+{
+  AppSpans *self = data;
+  Axis axis = get_axis (data);
+  double width = (double) (axis.end - axis.begin);
+  double share = (double) (at - axis.begin) / width;
+
+  app_session_zoom_to (self->session, at - (int64_t) (share * width / factor),
+                       at + (int64_t) ((1 - share) * width / factor));
+}
+
+static void
+pan (gpointer data, double widths)
+{
+  AppSpans *self = data;
+  Axis axis = get_axis (data);
+  int64_t by = (int64_t) (widths * (double) (axis.end - axis.begin));
+
+  app_session_zoom_to (self->session, axis.begin + by, axis.end + by);
+}
+
+/* Clicks are those of the area. */
+static const TimeDragClass drag_class = {
+  .get_axis = get_axis,
+  .get_selection = get_selection,
+  .select = select_time,
+  .zoom = zoom,
+  .pan = pan,
+};
 
 static gboolean
 on_tooltip (GtkWidget *area, int x, int y, gboolean by_key, GtkTooltip *tooltip, AppSpans *self)
@@ -311,7 +347,6 @@ on_result (GtkWidget *widget, gpointer result, const GError *error)
     }
   span = at != NULL ? find_item (chart, at->item) : -1;
   app_span_picture_take_chart (&self->picture, chart);
-  app_ruler_set_time (APP_RULER (self->ruler), self->picture.begin, self->picture.end);
   set_cursor (self, span);
   app_spans_area_update (APP_SPANS_AREA (self->area));
   if (chart->n_spans == 0)
@@ -319,6 +354,17 @@ on_result (GtkWidget *widget, gpointer result, const GError *error)
                  _ ("The selected time and the filters leave nothing to draw."));
   else
     gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "chart");
+}
+
+static void
+set_axis (AppSpans *self, int64_t begin, int64_t end)
+{
+  self->picked_begin = self->picked_end = 0;
+  self->picture.begin = begin;
+  self->picture.end = end;
+  app_ruler_set_time (APP_RULER (self->ruler), begin, end);
+  app_selection_layer_set_time (APP_SELECTION_LAYER (self->layer), begin, end);
+  gtk_widget_queue_draw (self->area);
 }
 
 static void
@@ -333,15 +379,10 @@ refresh (AppSpans *self)
   self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
   if (self->is_stale)
     return;
-  self->picture.selected_begin = focus->selected_begin;
-  self->picture.selected_end = focus->selected_end;
   if (!is_picked || self->picture.chart == NULL)
-    {
-      self->picked_begin = self->picked_end = 0;
-      self->picture.begin = focus->selected_begin;
-      self->picture.end = focus->selected_end;
-    }
-  gtk_widget_queue_draw (self->area);
+    set_axis (self, focus->selected_begin, focus->selected_end);
+  app_selection_layer_set_selection (APP_SELECTION_LAYER (self->layer), focus->selected_begin,
+                                     focus->selected_end);
   query = g_new0 (SpanQuery, 1);
   *query = (SpanQuery){ self->name, self->picture.begin, self->picture.end };
   app_query_run (self->query, &app_span_query_kind, self->session, query);
@@ -398,31 +439,23 @@ add_controllers (AppSpans *self)
   GtkGesture *click = gtk_gesture_click_new ();
   GtkGesture *secondary = gtk_gesture_click_new ();
   GtkEventController *keys = gtk_event_controller_key_new ();
-  GtkEventController *motion = gtk_event_controller_motion_new ();
-  GtkEventController *scroll =
-      gtk_event_controller_scroll_new (GTK_EVENT_CONTROLLER_SCROLL_VERTICAL);
 
   g_signal_connect (click, "released", G_CALLBACK (on_click), self);
   gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (secondary), GDK_BUTTON_SECONDARY);
   g_signal_connect (secondary, "released", G_CALLBACK (on_secondary_click), self);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
-  g_signal_connect (scroll, "scroll", G_CALLBACK (on_scroll), self);
-  gtk_event_controller_set_propagation_phase (scroll, GTK_PHASE_CAPTURE);
   g_signal_connect (self->area, "query-tooltip", G_CALLBACK (on_tooltip), self);
   gtk_widget_set_has_tooltip (self->area, TRUE);
   gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (click));
   gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (secondary));
   gtk_widget_add_controller (self->area, keys);
-  g_signal_connect (motion, "motion", G_CALLBACK (on_motion), self);
-  gtk_widget_add_controller (self->area, motion);
-  gtk_widget_add_controller (self->area, scroll);
 }
 
 static void
 app_spans_init (AppSpans *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *scroller = gtk_scrolled_window_new ();
+  GtkWidget *scroller = gtk_scrolled_window_new (), *overlay = gtk_overlay_new ();
 
   self->cursor_row = self->cursor_span = -1;
   self->query = app_query_new (GTK_WIDGET (self), on_result);
@@ -437,9 +470,13 @@ app_spans_init (AppSpans *self)
   gtk_widget_set_vexpand (scroller, TRUE);
   gtk_box_append (GTK_BOX (box), self->ruler);
   gtk_box_append (GTK_BOX (box), scroller);
+  self->layer = app_selection_layer_new ();
+  gtk_overlay_set_child (GTK_OVERLAY (overlay), box);
+  gtk_overlay_add_overlay (GTK_OVERLAY (overlay), self->layer);
+  app_time_drag_add (overlay, APP_SELECTION_LAYER (self->layer), &drag_class, self);
   self->status = adw_status_page_new ();
   self->stack = gtk_stack_new ();
-  gtk_stack_add_named (GTK_STACK (self->stack), box, "chart");
+  gtk_stack_add_named (GTK_STACK (self->stack), overlay, "chart");
   gtk_stack_add_named (GTK_STACK (self->stack), self->status, "status");
   gtk_widget_set_parent (self->stack, GTK_WIDGET (self));
   add_controllers (self);
