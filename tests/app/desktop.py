@@ -2,14 +2,20 @@
 """Runs the application under a virtual display and a session bus of its own, and drives it through the accessibility tree.
 
 A test file calls desktop.enter() first: it starts the file again inside of xvfb-run and dbus-run-session. Tests wait for
-conditions in a GLib main loop and never sleep.
+conditions in a GLib main loop and never sleep. The words of a test are SYSPROF SYSPROF_REPORT: PROGRAM and REPORT here.
 """
 
+import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
+import tap  # noqa: E402
 
 INSIDE = 'SYSPROF_TEST_DESKTOP'
 NAME = 'org.gnome.Sysprof'
@@ -18,11 +24,14 @@ SKIPPED = 77  # exit status
 SECONDS = 15  # until a condition must hold
 FRAME = 5    # px
 STEP = 20     # ms between two looks
+PROGRAM, REPORT = (os.path.abspath(path) for path in sys.argv[1:3])
+main = tap.main
 
 
 def enter(user=None):
     """Returns inside of a display and a bus, as another user if a number is given; exits with 77 without the programs for that."""
     if INSIDE in os.environ:
+        del sys.argv[1:3]
         return
     as_user = [] if user is None or os.geteuid() != 0 else ['setpriv', f'--reuid={user}', f'--regid={user}', '--clear-groups', '--']
     missing = [name for name in ('xvfb-run', 'dbus-run-session', 'xdotool') if shutil.which(name) is None]
@@ -214,3 +223,37 @@ class Application:
         area = self.extents(node)
         subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 2), str(area.y + area.height // 2),
                         'click', '1'], check=True)
+
+
+def report(capture, view, *options):
+    """The rows that sysprof-report says."""
+    run = subprocess.run([REPORT, view, '--format', 'json', *options, capture], stdout=subprocess.PIPE, check=True)
+    return json.loads(run.stdout)['rows']
+
+
+class Case(unittest.TestCase):
+    """Tests of one running program that shows one capture. They run in the order of their names. A class has `write`, which writes
+    the capture to a path, and `name`, of the file."""
+    name = 'painter.syscap'
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.capture = cls.write(pathlib.Path(folder.name, cls.name))
+        cls.app = Application(PROGRAM, cls.capture)
+        cls.app.wait_for(cls.name, 'frame')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.app.close()
+        warnings = cls.app.warnings()
+        assert not warnings, warnings
+
+    def report(self, view, *options):
+        return report(self.capture, view, *options)
+
+    def click_at(self, node, x, y, *how):
+        """Clicks at a place of an object, in pixels; `how` are words for xdotool."""
+        area = self.app.extents(node)
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + x), str(area.y + y), 'click', *how, '1'], check=True)

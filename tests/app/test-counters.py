@@ -5,23 +5,13 @@
 usage: test-counters.py SYSPROF SYSPROF_REPORT
 """
 import gzip
-import pathlib
 import subprocess
-import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import captures  # noqa: E402
-import tap  # noqa: E402
 
-sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 SECOND, PID = 10**9, 100
 MAIN, DRAW = captures.JIT + 16, captures.JIT + 32
 RECEIVED, SENT = 5_000_000, 2_000_000  # bytes a second
@@ -43,19 +33,9 @@ def write(path):
     return capture.save(path)
 
 
-class Counters(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.app = desktop.Application(PROGRAM, write(pathlib.Path(cls.folder.name, 'counters.syscap')))
-        cls.app.wait_for('counters.syscap', 'frame')
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.app.close()
-        warnings = cls.app.warnings()
-        cls.folder.cleanup()
-        assert not warnings, warnings
+class Counters(desktop.Case):
+    name = 'counters.syscap'
+    write = staticmethod(write)
 
     def test_1_totals_are_shown_as_rates(self):
         self.app.show('network/chart')
@@ -126,4 +106,4 @@ class Counters(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

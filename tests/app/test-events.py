@@ -4,26 +4,14 @@
 
 usage: test-events.py SYSPROF SYSPROF_REPORT
 """
-import json
-import pathlib
-import subprocess
-import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import captures  # noqa: E402
 import dbus  # noqa: E402
 import recording  # noqa: E402
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 SECOND = recording.SECOND
 MILLISECOND = SECOND // 1000
 PID = recording.PID
@@ -49,24 +37,9 @@ def write(path):
     return capture.save(path)
 
 
-class Events(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.capture = write(pathlib.Path(cls.folder.name, 'events.syscap'))
-        cls.app = desktop.Application(PROGRAM, cls.capture)
-        cls.app.wait_for('events.syscap', 'frame')
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.app.close()
-        warnings = cls.app.warnings()
-        cls.folder.cleanup()
-        assert not warnings, warnings
-
-    def report(self, view, *options):
-        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
-        return json.loads(run.stdout)['rows']
+class Events(desktop.Case):
+    name = 'events.syscap'
+    write = staticmethod(write)
 
     def nodes(self, title):
         """The rows of a table on the screen."""
@@ -78,11 +51,6 @@ class Events(unittest.TestCase):
 
     def wait_for_row(self, title, *texts):
         return self.app.wait(lambda: [row for row in self.rows(title) if all(text in row for text in texts)], f'row {texts}')[0]
-
-    def click(self, node, share, button='1'):
-        area = self.app.extents(node)
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + int(area.width * share)), str(area.y + area.height // 2),
-                        'click', button], check=True)
 
     def test_1_summary_is_sorted_by_median(self):
         self.app.show('marks/summary')
@@ -104,7 +72,9 @@ class Events(unittest.TestCase):
     def test_2_tick_selects_the_log(self):
         self.app.show('logs')
         self.wait_for_row('Logs', 'message 0')
-        self.click(self.app.wait_for('Logs', 'list'), 0.9)
+        ticks = self.app.wait_for('Logs', 'list')
+        area = self.app.extents(ticks)
+        self.click_at(ticks, int(area.width * 0.9), area.height // 2)
         self.app.wait(lambda: [row for row in self.rows('Logs') if any(f'message {i}' in row for i in range(268, 273))],
                       'message near 9 s')
 
@@ -125,8 +95,7 @@ class Events(unittest.TestCase):
     def test_3_chart_has_the_call(self):
         self.app.show('dbus/calls')
         chart = self.app.wait_for('Calls', 'list')
-        area = self.app.extents(chart)
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + 160), str(area.y + 11), 'click', '1'], check=True)
+        self.click_at(chart, 160, 11)
         self.app.key('Down')
         self.app.wait_for(lambda name: 'org.example.Test.Ask' in name and '40.00 ms' in name, 'list item')
 
@@ -146,4 +115,4 @@ class Events(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -9,20 +9,13 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 DATA = pathlib.Path(os.environ['XDG_DATA_HOME'], 'org.gnome.Sysprof')
 TEMPLATE = DATA / 'recording-template.json'
 UNSAVED = DATA / 'unsaved'
@@ -65,7 +58,7 @@ class Recording(unittest.TestCase):
     def start(self, *arguments, **environment):
         if self.app:
             self.app.close()
-        self.app = desktop.Application(PROGRAM, *arguments, environment=environment)
+        self.app = desktop.Application(desktop.PROGRAM, *arguments, environment=environment)
         return self.app
 
     def greeter(self):
@@ -131,7 +124,7 @@ class Recording(unittest.TestCase):
     def test_no_chosen_process_keeps_the_greeter(self):
         app = self.greeter()
         app.press('Profile my Entire System', 'check box')
-        app.wait_for(lambda name: PROGRAM in name, 'list item')
+        app.wait_for(lambda name: desktop.PROGRAM in name, 'list item')
         app.press('Record to Memory', 'push button')
         app.wait_for(lambda name: name.startswith('No process is chosen'))
 
@@ -165,8 +158,7 @@ class Recording(unittest.TestCase):
             app.key('Return')
             app.wait_for('mine.syscap', 'frame')
             self.assertEqual(unsaved(), [])
-            run = subprocess.run([REPORT, 'metadata', '--format', 'json', target], stdout=subprocess.PIPE, check=True)
-            self.assertTrue(json.loads(run.stdout)['rows'])
+            self.assertTrue(desktop.report(target, 'metadata'))
 
     def test_discarding_deletes(self):
         app = self.greeter()
@@ -217,8 +209,7 @@ class Recording(unittest.TestCase):
         app.wait_for('Unsaved Recording', 'frame')
         app.wait(lambda: app.is_enabled('zoom-in', self.window()) is not None, 'loaded capture')
         kept = list((folder / 'org.gnome.Sysprof/unsaved').iterdir())
-        run = subprocess.run([REPORT, 'processes', '--format', 'json', kept[0]], stdout=subprocess.PIPE, check=True)
-        self.assertTrue(json.loads(run.stdout)['rows'])
+        self.assertTrue(desktop.report(kept[0], 'processes'))
 
     def test_full_disk_while_saving_keeps_the_recording(self):
         folder = self.mount(40)
@@ -252,4 +243,4 @@ class Recording(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -4,51 +4,19 @@
 
 usage: test-spans.py SYSPROF SYSPROF_REPORT
 """
-import json
-import pathlib
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import recording  # noqa: E402
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 ROW = 22  # px
 GUTTER = 150
 
 
-class Spans(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.capture = recording.write(pathlib.Path(cls.folder.name, 'painter.syscap'))
-        cls.app = desktop.Application(PROGRAM, cls.capture)
-        cls.app.wait_for('painter.syscap', 'frame')
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.app.close()
-        warnings = cls.app.warnings()
-        cls.folder.cleanup()
-        assert not warnings, warnings
-
-    def report(self, view, *options):
-        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
-        return json.loads(run.stdout)['rows']
-
-    def click(self, chart, x, y):
-        area = self.app.extents(chart)
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + x), str(area.y + y), 'click', '1'], check=True)
+class Spans(desktop.Case):
+    write = staticmethod(recording.write)
 
     def totals(self, table):
         rows = (re.fullmatch(r'(\w+), [\d,]+(?: {3}[\d.]+ %)?, ([\d,]+)(?: {3}[\d.]+ %)?', node.name or '')
@@ -63,7 +31,7 @@ class Spans(unittest.TestCase):
         self.app.show('marks/chart')
         chart = self.app.wait_for('Mark Chart', 'list')
         self.app.wait_for('Hide group painter', 'push button')
-        self.click(chart, GUTTER + 1, ROW + ROW // 2)
+        self.click_at(chart, GUTTER + 1, ROW + ROW // 2)
         self.wait_for_cursor('painter / frame: frame 0', '50.00 ms')
         self.app.wait_for(lambda name: name.startswith('Remove filter: ') and '–' in name)
 
@@ -82,9 +50,7 @@ class Spans(unittest.TestCase):
     def test_2_double_click_zooms_to_the_mark(self):
         self.app.show('marks/chart')
         chart = self.app.wait_for('Mark Chart', 'list')
-        area = self.app.extents(chart)
-        place = str(area.x + GUTTER + 1), str(area.y + ROW + ROW // 2)
-        subprocess.run(['xdotool', 'mousemove', '--sync', *place, 'click', '--repeat', '2', '--delay', '100', '1'], check=True)
+        self.click_at(chart, GUTTER + 1, ROW + ROW // 2, '--repeat', '2', '--delay', '100')
         self.app.wait(lambda: self.app.is_enabled('zoom-out'), 'zoom')
         self.wait_for_cursor('frame 0')
         self.app.act('zoom-reset')
@@ -120,7 +86,7 @@ class Spans(unittest.TestCase):
 
     def test_3_filter_equals_the_report(self):
         self.app.show('marks/chart')
-        self.click(self.app.wait_for('Mark Chart', 'list'), GUTTER + 1, ROW + ROW // 2)
+        self.click_at(self.app.wait_for('Mark Chart', 'list'), GUTTER + 1, ROW + ROW // 2)
         self.wait_for_cursor('frame 0')
         self.app.key('m')
         self.app.wait_for(lambda name: name.startswith('Remove filter: ') and 'painter/frame' in name)
@@ -144,7 +110,7 @@ class Spans(unittest.TestCase):
         self.app.show('marks/waterfall')
         chart = self.app.wait_for('Mark Waterfall', 'list')
         marks = self.report('marks')
-        self.click(chart, GUTTER + 1, ROW // 2)
+        self.click_at(chart, GUTTER + 1, ROW // 2)
         self.wait_for_cursor(marks[0]['message'])
         for mark in marks[1:4]:
             self.app.key('Down')
@@ -154,9 +120,9 @@ class Spans(unittest.TestCase):
     def test_6_process_chart(self):
         self.app.show('processes/chart')
         chart = self.app.wait_for('Process Chart', 'list')
-        self.click(chart, GUTTER + 40, ROW // 2)
+        self.click_at(chart, GUTTER + 40, ROW // 2)
         self.wait_for_cursor(self.report('processes')[0]['command'])
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -7,22 +7,15 @@ usage: test-survival.py SYSPROF SYSPROF_REPORT
 """
 import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import captures  # noqa: E402
 import recording  # noqa: E402
-import tap  # noqa: E402
 
-PROGRAM = sys.argv.pop(1)
-del sys.argv[1]
 SECOND = 10**9
 VIEWS = ['time-profiler/callgraph', 'time-profiler/flame', 'time-profiler/samples', 'time-profiler/source',
          'time-profiler/disassembly', 'time-profiler/waits', 'time-profiler/quality', 'memory', 'logs', 'marks', 'processes', 'dbus',
@@ -55,7 +48,7 @@ class Survival(unittest.TestCase):
             path = pathlib.Path(folder, 'test.syscap')
             capture.save(path)
             os.environ.update(environment or {})
-            app = desktop.Application(PROGRAM, path)
+            app = desktop.Application(desktop.PROGRAM, path)
             for name in environment or {}:
                 del os.environ[name]
             try:
@@ -100,4 +93,4 @@ class Survival(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -5,25 +5,16 @@ numbers on the screen must be those of sysprof-report.
 
 usage: test-time-profiler.py SYSPROF SYSPROF_REPORT
 """
-import json
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import recording  # noqa: E402
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 
 
 class TimeProfiler(unittest.TestCase):
@@ -31,7 +22,7 @@ class TimeProfiler(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.capture = recording.write(pathlib.Path(self.folder.name, 'painter.syscap'))
-        self.app = desktop.Application(PROGRAM, self.capture)
+        self.app = desktop.Application(desktop.PROGRAM, self.capture)
         self.addCleanup(lambda: self.assertEqual(self.app.warnings(), []))
         self.addCleanup(self.app.close)
         self.app.wait_for('painter.syscap', 'frame')
@@ -39,8 +30,7 @@ class TimeProfiler(unittest.TestCase):
         self.app.wait_for('Functions')
 
     def report(self, view, *options):
-        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
-        return json.loads(run.stdout)['rows']
+        return desktop.report(self.capture, view, *options)
 
     def table(self, name):
         """The table of a name, and not its heading."""
@@ -102,4 +92,4 @@ class TimeProfiler(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -4,24 +4,15 @@
 
 usage: test-user.py SYSPROF SYSPROF_REPORT
 """
-import json
 import os
 import pathlib
-import subprocess
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 NOBODY = 65534
 desktop.enter(user=NOBODY)
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 PARANOID = pathlib.Path('/proc/sys/kernel/perf_event_paranoid')
 
 
@@ -31,7 +22,7 @@ class User(unittest.TestCase):
             self.skipTest('needs setpriv')
         if not PARANOID.exists() or int(PARANOID.read_text()) < 1:
             self.skipTest('everybody may sample here')
-        app = desktop.Application(PROGRAM)
+        app = desktop.Application(desktop.PROGRAM)
         app.press('Record to Memory', 'push button')
         app.wait_for(lambda name: name.endswith(' events') and name != '0 events')
         app.wait_for(lambda name: 'kernel.perf_event_paranoid' in name, 'label')
@@ -40,11 +31,10 @@ class User(unittest.TestCase):
         note = app.wait_for(lambda name: 'kernel.perf_event_paranoid' in name, 'label', window)
         self.assertIn('sudo ', note.name)
         kept = list(pathlib.Path(os.environ['XDG_DATA_HOME'], 'org.gnome.Sysprof/unsaved').iterdir())
-        run = subprocess.run([REPORT, 'counters', '--format', 'json', kept[0]], stdout=subprocess.PIPE, check=True)
-        self.assertTrue(json.loads(run.stdout)['rows'])
+        self.assertTrue(desktop.report(kept[0], 'counters'))
         app.close()
         self.assertEqual(app.warnings(), [])
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -5,47 +5,19 @@ sysprof-report for the same selection.
 
 usage: test-views.py SYSPROF SYSPROF_REPORT
 """
-import json
-import pathlib
 import re
-import subprocess
-import sys
-import tempfile
-import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import recording  # noqa: E402
-import tap  # noqa: E402
 
-REPORT = sys.argv.pop(2)
-PROGRAM = sys.argv.pop(1)
 SECTIONS = ['Overview', 'Time Profiler', 'Memory Allocations', 'Logs', 'Marks', 'Processes', 'D-Bus', 'CPU', 'Energy', 'Graphics',
             'Memory Usage', 'Network', 'Storage', 'Pressure', 'Other Counters', 'Files', 'Metadata']
 
 
-class Views(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.capture = recording.write(pathlib.Path(cls.folder.name, 'painter.syscap'))
-        cls.app = desktop.Application(PROGRAM, cls.capture)
-        cls.app.wait_for('painter.syscap', 'frame')
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.app.close()
-        warnings = cls.app.warnings()
-        cls.folder.cleanup()
-        assert not warnings, warnings
-
-    def report(self, view, *options):
-        run = subprocess.run([REPORT, view, '--format', 'json', *options, self.capture], stdout=subprocess.PIPE, check=True)
-        return json.loads(run.stdout)['rows']
+class Views(desktop.Case):
+    write = staticmethod(recording.write)
 
     def chip_time(self):
         """The selected time as its chip says it."""
@@ -109,4 +81,4 @@ class Views(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()

@@ -11,22 +11,15 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import desktop  # noqa: E402
+import desktop
 
 desktop.enter()
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
 import recording  # noqa: E402
-import tap  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAM = sys.argv[1]
-del sys.argv[1:3]
 RECENT = pathlib.Path(os.environ['XDG_DATA_HOME'], 'recently-used.xbel')
 PADDING = 5  # px, at the right of cells
 SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
@@ -53,7 +46,7 @@ class Windows(unittest.TestCase):
             self.assertEqual(self.app.warnings(), [])
 
     def open(self, *files, **environment):
-        self.app = desktop.Application(PROGRAM, *files, environment=environment)
+        self.app = desktop.Application(desktop.PROGRAM, *files, environment=environment)
         return self.app
 
     def wait_until_loaded(self, window=1):
@@ -67,7 +60,7 @@ class Windows(unittest.TestCase):
         app.wait_for('painter.syscap', 'frame')
         other = self.folder / 'other.syscap'
         other.write_bytes(self.capture.read_bytes())
-        self.assertEqual(subprocess.run([PROGRAM, other], check=False, timeout=desktop.SECONDS).returncode, 0)
+        self.assertEqual(subprocess.run([desktop.PROGRAM, other], check=False, timeout=desktop.SECONDS).returncode, 0)
         app.wait_for('other.syscap', 'frame')
         self.wait_until_loaded(2)
 
@@ -216,4 +209,4 @@ class Windows(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    tap.main()
+    desktop.main()
