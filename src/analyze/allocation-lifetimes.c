@@ -85,3 +85,24 @@ sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time)
 
   return answers;
 }
+
+uint32_t *
+sysprof_heap_find_freed (const Store *store)
+{
+  const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
+  const HeapEvents *heap = &store->heap;
+  uint32_t *freed = g_new0 (uint32_t, MAX (heap->n, 1));
+  g_autoptr (GHashTable) blocks_of_pid =
+      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
+  Heap self = { .blocks_of_pid = blocks_of_pid };
+
+  for (uint32_t i = 0; i < heap->n && sysprof_is_wanted_at (i); i++)
+    {
+      turn_to_process (&self, store->frames.pid[frames[i]]);
+      freed[i] = take_block (&self, heap->address[i]);
+      if (heap->allocation[i] != NO_ALLOCATION)
+        g_hash_table_insert (self.blocks, (gpointer) (uintptr_t) heap->address[i],
+                             GUINT_TO_POINTER (heap->allocation[i] + 1));
+    }
+  return freed;
+}

@@ -21,6 +21,9 @@ ProcessId *sysprof_processes_of_stacks (const Store *store);
 /* Time since the start of the recording, never negative. */
 int64_t sysprof_request_offset (const ViewRequest *request, int64_t time);
 
+/* "Waits (futex, 12.00 ms), ended by gdbus (1234)", of a row of Store.waits. *(full)* */
+char *sysprof_dup_wait_text (const Store *store, uint32_t wait);
+
 /* Columns of rows that are functions. */
 extern const Column sysprof_function_columns[];
 enum

@@ -8,3 +8,4 @@
 
 extern const View sysprof_counter_values_view;
 extern const View sysprof_heap_sizes_view;
+extern const View sysprof_stack_events_view;

@@ -23,6 +23,7 @@ typedef struct
 } CallGraph;
 
 static const char *const function_columns[] = { "symbol", "self", "total", NULL };
+static const char *const tree_columns[] = { "symbol", "self", "total", "total", NULL };
 
 static void
 call_graph_free (gpointer data)
@@ -66,6 +67,19 @@ on_descendant (AppTable *table, guint row, CallGraph *self)
   app_session_choose (self->session, app_table_get_result (table), row);
 }
 
+static GtkWidget *
+new_table (AppSession *session,
+           const RowQuery *query,
+           const char *const *columns,
+           const char *const *titles)
+{
+  GtkWidget *table = app_table_new (session, query, _ (titles[0]));
+
+  app_table_set_columns (APP_TABLE (table), columns);
+  app_table_set_titles (APP_TABLE (table), titles);
+  return table;
+}
+
 /* The tree gets more than half of the width. Later the handle stays where the user moves it. */
 static void
 place_handle (GtkPaned *paned, GParamSpec *spec, gpointer data)
@@ -82,20 +96,23 @@ place_handle (GtkPaned *paned, GParamSpec *spec, gpointer data)
 GtkWidget *
 app_call_graph_new (AppSession *session, const SectionView *view)
 {
+  static const char *const titles[][4] = {
+    { N_ ("Functions"), N_ ("Self"), N_ ("Total") },
+    { N_ ("Callers"), N_ ("Self"), N_ ("Total") },
+    { N_ ("Descendants"), N_ ("Self"), N_ ("Total"), "" },
+  };
   CallGraph *self = g_new0 (CallGraph, 1);
   GtkWidget *left = gtk_paned_new (GTK_ORIENTATION_VERTICAL);
   GtkWidget *all = gtk_paned_new (GTK_ORIENTATION_HORIZONTAL);
-  RowQuery tree = view->query;
+  RowQuery tree = view->query, functions = view->query;
 
   self->session = session;
   self->base = view->query;
   tree.view = "tree";
-  self->functions = app_table_new (session, &view->query, _ ("Functions"));
-  self->callers = app_table_new (session, NULL, _ ("Callers"));
-  self->descendants = app_table_new (session, &tree, _ ("Descendants"));
-  app_table_set_columns (APP_TABLE (self->functions), function_columns);
-  app_table_set_columns (APP_TABLE (self->callers), function_columns);
-  app_table_set_columns (APP_TABLE (self->descendants), function_columns);
+  functions.sort = "total";
+  self->functions = new_table (session, &functions, function_columns, titles[0]);
+  self->callers = new_table (session, NULL, function_columns, titles[1]);
+  self->descendants = new_table (session, &tree, tree_columns, titles[2]);
   app_table_show_filter (APP_TABLE (self->functions), _ ("Filter Functions"));
   app_table_set_query (APP_TABLE (self->callers), NULL, _ ("Choose a Function"));
   g_signal_connect (self->functions, "selected", G_CALLBACK (on_selected), self);

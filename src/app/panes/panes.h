@@ -13,6 +13,8 @@ GtkWidget *app_flame_view_new (AppSession *session, const SectionView *view);
 GtkWidget *app_code_pane_new (AppSession *session, const SectionView *view);
 /* The samples of the chosen row, the stack of one of them, and their categories. */
 GtkWidget *app_stack_details_new (AppSession *session);
+/* The same for allocations. */
+GtkWidget *app_allocation_details_new (AppSession *session);
 /* Facts, findings with links, the busiest processes and functions. */
 GtkWidget *app_overview_new (AppSession *session, const SectionView *view);
 /* The chart of spans that the view names. */

@@ -84,7 +84,7 @@ static void
 show_path (Details *self, const StackPath *path, const RowQuery *base)
 {
   RowQuery samples = {
-    .view = "samples", .has_path = path != NULL, .weight = base->weight, .heap = base->heap
+    .view = "stack-events", .has_path = path != NULL, .weight = base->weight, .heap = base->heap
   };
   RowQuery categories = samples;
 
@@ -122,10 +122,9 @@ make_heading (const char *text)
   return label;
 }
 
-GtkWidget *
-app_stack_details_new (AppSession *session)
+static GtkWidget *
+details_new (AppSession *session, const RowQuery *base, const char *const *sample_columns)
 {
-  static const char *const sample_columns[] = { "time", "pid", "cpu", NULL };
   static const char *const category_columns[] = { "category", "self", NULL };
   Details *self = g_new0 (Details, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
@@ -156,6 +155,23 @@ app_stack_details_new (AppSession *session)
   g_signal_connect (self->samples, "selected", G_CALLBACK (show_stack), self);
   g_signal_connect (self->samples, "loaded", G_CALLBACK (on_samples), self);
   g_signal_connect (session, "chosen", G_CALLBACK (on_chosen), self);
-  show_path (self, NULL, &(RowQuery){ 0 });
+  show_path (self, NULL, base);
   return box;
+}
+
+GtkWidget *
+app_stack_details_new (AppSession *session)
+{
+  static const char *const columns[] = { "time",     "pid",   "cpu", "depth",
+                                         "duration", "event", NULL };
+
+  return details_new (session, &(RowQuery){ 0 }, columns);
+}
+
+GtkWidget *
+app_allocation_details_new (AppSession *session)
+{
+  static const char *const columns[] = { "time", "size", "depth", "pid", NULL };
+
+  return details_new (session, &(RowQuery){ .weight = WEIGHT_BYTES }, columns);
 }

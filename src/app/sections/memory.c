@@ -22,8 +22,8 @@ const Section app_memory_section = {
   .has_badge = true,
   .missing = N_ ("Record a launched program with “Trace Memory Allocations” to see what it "
                  "allocates."),
-  .tracks = (const char *const[]){ "allocations", NULL },
-  .make_details = app_stack_details_new,
+  .tracks = (const char *const[]){ "heap", "allocations", "allocation-stacks", NULL },
+  .make_details = app_allocation_details_new,
   .views = {
     { "allocations", N_ ("Allocations"), "media-memory-symbolic",
       { .view = "functions", .weight = WEIGHT_BYTES }, .make = app_call_graph_new },

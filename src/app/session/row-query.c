@@ -78,7 +78,8 @@ keep_track (Rows *rows, const char *track)
 static const View *
 find_view (const char *name)
 {
-  static const View *const own[] = { &sysprof_counter_values_view, &sysprof_heap_sizes_view };
+  static const View *const own[] = { &sysprof_counter_values_view, &sysprof_heap_sizes_view,
+                                     &sysprof_stack_events_view };
   const View *view = sysprof_view_find (name);
 
   for (size_t i = 0; view == NULL && i < G_N_ELEMENTS (own); i++)

@@ -29,19 +29,14 @@ static const struct
 #define LETTER_WIDTH     8
 #define MOST_MEASURED    200 /* rows */
 
-char *
-app_column_dup_title (const Column *column,
-                      const char *const *columns,
-                      const char *const *titles)
+/* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
+static char *
+dup_title (const Column *column)
 {
   static const char *const acronyms[] = {
     "PID", "TID", "CPU", "CPUS", "P95", "P99", "%", NULL
   };
   g_auto (GStrv) words = g_strsplit (column->title, " ", -1);
-
-  for (size_t i = 0; titles != NULL && columns[i] != NULL; i++)
-    if (strcmp (columns[i], column->name) == 0)
-      return g_strdup (_ (titles[i]));
 
   for (size_t i = 0; words[i] != NULL; i++)
     if (!g_strv_contains (acronyms, words[i]) && g_ascii_isupper (words[i][0]))
@@ -60,34 +55,43 @@ measure_texts (const Rows *rows, uint32_t column)
   return MIN ((int) longest * LETTER_WIDTH + 24, TEXT_MOST);
 }
 
+/* Title of the amounts of the weight. */
+static const char *
+get_amount_title (const Rows *rows)
+{
+  if (g_strcmp0 (rows->weight_unit, "bytes") == 0)
+    return _ ("Size");
+  return g_strcmp0 (rows->weight_unit, "ns") == 0 ? _ ("Time") : _ ("Hits");
+}
+
 /* The self weight of functions is shown as its share alone, for there are two shares. */
 static bool
-is_percent (const Rows *rows, uint32_t column)
+is_share_of_function (const Rows *rows, uint32_t column)
 {
-  return strcmp (rows->columns[column].name, "self") == 0 &&
+  return strcmp (rows->columns[column].name, "self") == 0 && rows->columns[column].share &&
          sysprof_rows_column (rows, "symbol") >= 0 && sysprof_rows_column (rows, "total") >= 0;
 }
 
-int
-app_column_get_width (const Rows *rows, uint32_t i)
+static void
+shown_column_clear (gpointer data)
 {
-  const Column *column = &rows->columns[i];
-  int least = (int) strlen (column->title) * DIGIT_WIDTH + 26;
-
-  if (column->is_long)
-    return 0;
-  if (column->share)
-    return is_percent (rows, i)              ? PERCENT_WIDTH
-           : column->kind == COLUMN_DURATION ? TIME_SHARE_WIDTH
-                                             : SHARE_WIDTH;
-  for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
-    if (widths[at].kind == column->kind)
-      return MAX (widths[at].width, least);
-  return MAX (column->kind == COLUMN_TEXT ? measure_texts (rows, i) : TEXT_WIDTH, least);
+  g_free (((ShownColumn *) data)->title);
 }
 
-bool
-app_column_is_shown (const Rows *rows, uint32_t column)
+static void
+add_shown (GArray *shown, const Rows *rows, uint32_t column, ColumnPart part, const char *title)
+{
+  ShownColumn added = { column, part, NULL };
+
+  if (part == COLUMN_SHOWS_ALL && is_share_of_function (rows, column))
+    added.part = COLUMN_SHOWS_SHARE;
+  added.title = title != NULL ? g_strdup (_ (title)) : dup_title (&rows->columns[column]);
+  g_array_append_val (shown, added);
+}
+
+/* Whether tables show the column: a function has its binary in its own cell. */
+static bool
+is_shown (const Rows *rows, uint32_t column)
 {
   const Column *row = &rows->columns[column];
 
@@ -95,6 +99,53 @@ app_column_is_shown (const Rows *rows, uint32_t column)
     return false;
   return strcmp (row->name, "binary") != 0 || sysprof_rows_column (rows, "symbol") < 0 ||
          sysprof_rows_column (rows, "instruction") >= 0;
+}
+
+GArray *
+app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles)
+{
+  GArray *shown = g_array_new (FALSE, FALSE, sizeof (ShownColumn));
+
+  g_array_set_clear_func (shown, shown_column_clear);
+  for (size_t i = 0; columns != NULL && columns[i] != NULL; i++)
+    {
+      int column = sysprof_rows_column (rows, columns[i]);
+      bool is_repeated = i > 0 && g_str_equal (columns[i], columns[i - 1]);
+      bool repeats = columns[i + 1] != NULL && g_str_equal (columns[i], columns[i + 1]);
+
+      if (column >= 0)
+        add_shown (shown, rows, (uint32_t) column,
+                   is_repeated ? COLUMN_SHOWS_AMOUNT
+                   : repeats   ? COLUMN_SHOWS_SHARE
+                               : COLUMN_SHOWS_ALL,
+                   is_repeated      ? get_amount_title (rows)
+                   : titles != NULL ? titles[i]
+                                    : NULL);
+    }
+  for (int is_long = 1; columns == NULL && is_long >= 0; is_long--) /* functions come first */
+    for (uint32_t i = 0; i < rows->n_columns; i++)
+      if (is_shown (rows, i) && rows->columns[i].is_function == is_long)
+        add_shown (shown, rows, i, COLUMN_SHOWS_ALL, NULL);
+  return shown;
+}
+
+int
+app_column_get_width (const Rows *rows, const ShownColumn *shown)
+{
+  uint32_t i = shown->column;
+  const Column *column = &rows->columns[i];
+  int least = (int) strlen (column->title) * DIGIT_WIDTH + 26;
+
+  if (column->is_long)
+    return 0;
+  if (column->share && shown->part != COLUMN_SHOWS_AMOUNT)
+    return shown->part == COLUMN_SHOWS_SHARE ? PERCENT_WIDTH
+           : column->kind == COLUMN_DURATION ? TIME_SHARE_WIDTH
+                                             : SHARE_WIDTH;
+  for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
+    if (widths[at].kind == column->kind)
+      return MAX (widths[at].width, least);
+  return MAX (column->kind == COLUMN_TEXT ? measure_texts (rows, i) : TEXT_WIDTH, least);
 }
 
 /* Columns of allocated bytes are counts, of which only the rows know the unit. */
@@ -105,33 +156,39 @@ is_weight_of_bytes (const Rows *rows, const Column *column)
          g_strcmp0 (rows->weight_unit, "bytes") == 0;
 }
 
-char *
-app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
+static char *
+dup_amount (const Rows *rows, const Column *kind, Cell cell)
+{
+  if (kind->kind == COLUMN_GRAPH || (kind->hides_zero && cell.count == 0))
+    return g_strdup ("");
+  if (is_weight_of_bytes (rows, kind))
+    return sysprof_dup_quantity ((double) cell.count, "bytes");
+  if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
+    return g_format_size ((guint64) MAX (cell.number, 0));
+  return sysprof_dup_cell (kind, cell);
+}
+
+static char *
+dup_part (const RowResult *result, uint32_t row, uint32_t column, ColumnPart part)
 {
   const Rows *rows = &result->rows;
   const Column *kind = &rows->columns[column];
   Cell cell = sysprof_rows_cells (rows, row)[column];
-  g_autofree char *text = NULL;
+  g_autofree char *amount = dup_amount (rows, kind, cell);
+  double percent;
 
-  if (kind->kind == COLUMN_GRAPH)
-    return g_strdup ("");
-  if (kind->hides_zero && cell.count == 0)
-    return g_strdup ("");
-  if (is_weight_of_bytes (rows, kind))
-    {
-      g_autofree char *size = sysprof_dup_quantity ((double) cell.count, "bytes");
+  if (!kind->share || rows->total == 0 || part == COLUMN_SHOWS_AMOUNT ||
+      (part == COLUMN_SHOWS_ALL && cell.count == 0))
+    return g_steal_pointer (&amount);
+  percent = sysprof_percent (cell.count, rows->total);
+  return part == COLUMN_SHOWS_SHARE ? g_strdup_printf ("%.1f %%", percent)
+                                    : g_strdup_printf ("%s   %.1f %%", amount, percent);
+}
 
-      return rows->total == 0 || !kind->share
-                 ? g_steal_pointer (&size)
-                 : g_strdup_printf ("%s   %.1f %%", size,
-                                    sysprof_percent (cell.count, rows->total));
-    }
-  if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
-    return g_format_size_full ((guint64) MAX (cell.number, 0), G_FORMAT_SIZE_IEC_UNITS);
-  text = sysprof_dup_cell (kind, cell);
-  if (!kind->share || rows->total == 0 || cell.count == 0)
-    return g_steal_pointer (&text);
-  return g_strdup_printf ("%s   %.1f %%", text, sysprof_percent (cell.count, rows->total));
+char *
+app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
+{
+  return dup_part (result, row, column, COLUMN_SHOWS_ALL);
 }
 
 char *
@@ -140,7 +197,7 @@ app_row_dup_label (const RowResult *result, uint32_t row)
   GString *label = g_string_new (NULL);
 
   for (uint32_t i = 0; i < result->rows.n_columns; i++)
-    if (app_column_is_shown (&result->rows, i))
+    if (is_shown (&result->rows, i))
       {
         g_autofree char *text = app_row_dup_text (result, row, i);
 
@@ -181,20 +238,15 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
 }
 
 void
-app_cell_bind (AppCell *cell, AppRow *item, uint32_t column, bool is_first)
+app_cell_bind (AppCell *cell, AppRow *item, const ShownColumn *shown, bool is_first)
 {
   RowResult *result = app_row_get_result (item);
   const Rows *rows = &result->rows;
-  uint32_t row = app_row_get_row (item);
+  uint32_t row = app_row_get_row (item), column = shown->column;
   const Column *kind = &rows->columns[column];
   Cell value = sysprof_rows_cells (rows, row)[column];
-  g_autofree char *text = app_row_dup_text (result, row, column);
+  g_autofree char *text = dup_part (result, row, column, shown->part);
 
-  if (is_percent (rows, column) && kind->share && rows->total > 0 && value.count > 0)
-    {
-      g_free (text);
-      text = g_strdup_printf ("%.1f %%", sysprof_percent (value.count, rows->total));
-    }
   if (is_first && rows->parent != NULL)
     app_cell_set_level (cell, app_row_get_depth (item), app_row_is_expandable (item),
                         app_row_is_expanded (item));
@@ -202,7 +254,7 @@ app_cell_bind (AppCell *cell, AppRow *item, uint32_t column, bool is_first)
     bind_function (cell, result, row, text);
   else
     app_cell_set_text (cell, text, NULL);
-  if (kind->share && rows->total > 0)
+  if (kind->share && rows->total > 0 && shown->part != COLUMN_SHOWS_AMOUNT)
     app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
   if (kind->kind == COLUMN_GRAPH)
     app_cell_set_graph (cell, value.graph);
@@ -228,6 +280,7 @@ app_column_remember_width (GtkColumnViewColumn *column,
   width = app_state_get (group, name, width);
   if (width > 0)
     gtk_column_view_column_set_fixed_width (column, width);
+  g_object_set_data (G_OBJECT (column), "name", (gpointer) name);
   g_object_set_data_full (G_OBJECT (column), "group", g_steal_pointer (&group), g_free);
   g_signal_connect (column, "notify::fixed-width", G_CALLBACK (on_width), NULL);
 }

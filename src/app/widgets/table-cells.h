@@ -7,16 +7,30 @@
 #include "app/widgets/cell.h"
 #include "app/widgets/rows-model.h"
 
-/* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
-char *app_column_dup_title (const Column *column,
-                            const char *const *columns, /* that have titles of their own */
-                            const char *const *titles); /* translatable; NULL = none */
+/* What cells of a column with shares show. */
+typedef enum
+{
+  COLUMN_SHOWS_ALL,
+  COLUMN_SHOWS_SHARE,
+  COLUMN_SHOWS_AMOUNT,
+} ColumnPart;
+
+typedef struct
+{
+  uint32_t column; /* of the rows */
+  ColumnPart part;
+  char *title;
+} ShownColumn;
+
+/* The columns that a table shows, in their order; an array of ShownColumn. `columns`: names,
+ * NULL = all that text has. A name that is there twice means its share, then its amount.
+ * `titles`: of `columns`, translatable, NULL = those of the view. *(full)* */
+GArray *
+app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles);
 /* Width in px, for texts that of the longest of the first rows; 0 = the column takes the rest.
  * */
-int app_column_get_width (const Rows *rows, uint32_t column);
-/* Whether tables show the column: a function has its binary in its own cell. */
-bool app_column_is_shown (const Rows *rows, uint32_t column);
-void app_cell_bind (AppCell *cell, AppRow *row, uint32_t column, bool is_first);
+int app_column_get_width (const Rows *rows, const ShownColumn *column);
+void app_cell_bind (AppCell *cell, AppRow *row, const ShownColumn *column, bool is_first);
 /* Text of a cell with its share. *(full)* */
 char *app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column);
 /* All shown cells, for screen readers. *(full)* */
@@ -25,5 +39,5 @@ char *app_row_dup_label (const RowResult *result, uint32_t row);
  * remembers changes. */
 void app_column_remember_width (GtkColumnViewColumn *column,
                                 const RowQuery *query,
-                                const char *name,
+                                const char *name, /* static */
                                 int width);

@@ -31,7 +31,7 @@ G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
 typedef struct
 {
   AppTable *table;
-  uint32_t column;
+  ShownColumn shown; /* without its title */
   ColumnKind kind;
   bool is_first;
 } TableColumn;
@@ -51,7 +51,8 @@ static void
 setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
 {
   const Rows *rows = &app_rows_model_get_result (column->table->model)->rows;
-  AppCell *cell = app_cell_new (sysprof_column_is_figure (&rows->columns[column->column]));
+  AppCell *cell =
+      app_cell_new (sysprof_column_is_figure (&rows->columns[column->shown.column]));
 
   if (column->is_first)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
@@ -64,7 +65,7 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
 {
   GtkWidget *holder = gtk_widget_get_parent (cell);
   GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
-  g_autofree char *text = app_row_dup_text (result, row, column->column);
+  g_autofree char *text = app_row_dup_text (result, row, column->shown.column);
   g_autofree char *cut = app_dup_cut_text (text);
 
   gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? cut : NULL);
@@ -84,7 +85,7 @@ bind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
   AppRow *row = gtk_list_item_get_item (item);
   GtkWidget *cell = gtk_list_item_get_child (item);
 
-  app_cell_bind (APP_CELL (cell), row, column->column, column->is_first);
+  app_cell_bind (APP_CELL (cell), row, &column->shown, column->is_first);
   name_widgets (cell, app_row_get_result (row), app_row_get_row (row), column);
 }
 
@@ -102,7 +103,7 @@ compare_nothing (gconstpointer a, gconstpointer b, gpointer data)
   const TableColumn *column = data;
 
   if (column->table->sort_column < 0)
-    column->table->sort_column = (int) column->column;
+    column->table->sort_column = (int) column->shown.column;
   return -1;
 }
 
@@ -201,55 +202,36 @@ sort (AppTable *self)
 }
 
 static void
-add_column (AppTable *self, const Rows *rows, uint32_t i, bool is_first, bool expands)
+add_column (AppTable *self,
+            const Rows *rows,
+            const ShownColumn *shown,
+            bool is_first,
+            bool expands)
 {
-  const Column *column = &rows->columns[i];
+  const Column *column = &rows->columns[shown->column];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   TableColumn *data = g_new0 (TableColumn, 1);
-  g_autofree char *title = app_column_dup_title (column, self->columns, self->titles);
   g_autoptr (GtkColumnViewColumn) view_column = NULL;
   g_autoptr (GtkSorter) sorter = NULL;
-  int width = expands ? 0 : app_column_get_width (rows, i);
+  int width = expands ? 0 : app_column_get_width (rows, shown);
 
-  *data = (TableColumn){ self, i, column->kind, is_first };
+  *data = (TableColumn){ self, { shown->column, shown->part, NULL }, column->kind, is_first };
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), data);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), data);
-  view_column = gtk_column_view_column_new (title, factory);
+  view_column = gtk_column_view_column_new (shown->title, factory);
   g_object_set_data_full (G_OBJECT (view_column), "column", data, g_free);
-  g_object_set_data_full (G_OBJECT (view_column), "name", g_strdup (column->name), g_free);
   gtk_column_view_column_set_resizable (view_column, TRUE);
   gtk_column_view_column_set_expand (view_column, width == 0);
-  app_column_remember_width (view_column, self->rows_query, column->name, width);
+  app_column_remember_width (view_column, self->rows_query,
+                             shown->part == COLUMN_SHOWS_AMOUNT ? "amount" : column->name,
+                             width);
   if (column->kind != COLUMN_GRAPH)
     {
       sorter = GTK_SORTER (gtk_custom_sorter_new (compare_nothing, data, NULL));
       gtk_column_view_column_set_sorter (view_column, sorter);
     }
   gtk_column_view_append_column (GTK_COLUMN_VIEW (self->view), view_column);
-}
-
-/* The columns to show, in their order. *(full)* */
-static GArray *
-choose_columns (const AppTable *self, const Rows *rows)
-{
-  GArray *chosen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-  if (self->columns != NULL)
-    for (size_t i = 0; self->columns[i] != NULL; i++)
-      {
-        int column = sysprof_rows_column (rows, self->columns[i]);
-        uint32_t index = (uint32_t) column;
-
-        if (column >= 0)
-          g_array_append_val (chosen, index);
-      }
-  else
-    for (int is_long = 1; is_long >= 0; is_long--) /* a function stands first */
-      for (uint32_t i = 0; i < rows->n_columns; i++)
-        if (app_column_is_shown (rows, i) && rows->columns[i].is_function == is_long)
-          g_array_append_val (chosen, i);
-  return chosen;
 }
 
 static bool
@@ -261,12 +243,13 @@ has_columns (AppTable *self, const Rows *rows, const GArray *chosen)
     return false;
   for (guint i = 0; i < chosen->len; i++)
     {
-      g_autoptr (GObject) column = g_list_model_get_item (columns, i);
-      const TableColumn *data = g_object_get_data (column, "column");
-      uint32_t index = g_array_index (chosen, uint32_t, i);
+      g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, i);
+      const TableColumn *data = g_object_get_data (G_OBJECT (column), "column");
+      const ShownColumn *shown = &g_array_index (chosen, ShownColumn, i);
 
-      if (data->column != index || data->kind != rows->columns[index].kind ||
-          strcmp (g_object_get_data (column, "name"), rows->columns[index].name) != 0)
+      if (data->shown.column != shown->column ||
+          data->kind != rows->columns[shown->column].kind ||
+          strcmp (gtk_column_view_column_get_title (column), shown->title) != 0)
         return false;
     }
   return true;
@@ -282,8 +265,8 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
     {
       GtkWidget *box = gtk_widget_get_first_child (title);
 
-      if (box != NULL &&
-          sysprof_column_is_figure (&rows->columns[g_array_index (chosen, uint32_t, i)]))
+      if (box != NULL && sysprof_column_is_figure (
+                             &rows->columns[g_array_index (chosen, ShownColumn, i).column]))
         gtk_widget_set_halign (box, GTK_ALIGN_END);
       title = gtk_widget_get_next_sibling (title);
     }
@@ -297,7 +280,7 @@ find_expanding (const Rows *rows, const GArray *chosen)
 
   for (guint i = chosen->len; i-- > 0;)
     {
-      const Column *column = &rows->columns[g_array_index (chosen, uint32_t, i)];
+      const Column *column = &rows->columns[g_array_index (chosen, ShownColumn, i).column];
 
       if (column->is_long)
         return i;
@@ -310,7 +293,7 @@ find_expanding (const Rows *rows, const GArray *chosen)
 static void
 update_columns (AppTable *self, const Rows *rows)
 {
-  g_autoptr (GArray) chosen = choose_columns (self, rows);
+  g_autoptr (GArray) chosen = app_columns_choose (rows, self->columns, self->titles);
   GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
   guint expanding;
 
@@ -324,7 +307,7 @@ update_columns (AppTable *self, const Rows *rows)
     }
   expanding = find_expanding (rows, chosen);
   for (guint i = 0; i < chosen->len; i++)
-    add_column (self, rows, g_array_index (chosen, uint32_t, i), i == 0, i == expanding);
+    add_column (self, rows, &g_array_index (chosen, ShownColumn, i), i == 0, i == expanding);
   align_titles (self, rows, chosen);
 }
 

@@ -56,6 +56,20 @@ add_row (Rows *rows, const SizeClass *class, char *size)
   g_free (size);
 }
 
+/* "16 – 31 B", "1.0 KiB – 2.0 KiB". *(full)* */
+static char *
+dup_class_title (unsigned class)
+{
+  uint64_t least = UINT64_C (1) << class;
+  g_autofree char *low = g_format_size_full (least, G_FORMAT_SIZE_IEC_UNITS);
+  g_autofree char *high = g_format_size_full (2 * least, G_FORMAT_SIZE_IEC_UNITS);
+
+  if (least >= 1024)
+    return g_strdup_printf ("%s – %s", low, high);
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " – %" G_GUINT64_FORMAT " B",
+                          class > 0 ? least : 0, 2 * least - 1);
+}
+
 static bool
 fill_heap_sizes (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -83,9 +97,7 @@ fill_heap_sizes (const ViewRequest *request, Rows *rows, GError **error)
     add_row (rows, &all, g_strdup ("All"));
   for (unsigned i = 0; i < N_CLASSES - 1; i++)
     if (classes[i].n > 0)
-      add_row (rows, &classes[i],
-               g_strdup_printf ("%" G_GUINT64_FORMAT " – %" G_GUINT64_FORMAT " B",
-                                i > 0 ? (uint64_t) 1 << i : 0, ((uint64_t) 2 << i) - 1));
+      add_row (rows, &classes[i], dup_class_title (i));
   return true;
 }
 

@@ -233,28 +233,3 @@ sysprof_fill_thread_tracks (TrackFill *fill, const TrackSource *source)
   for (guint i = 0; i < MIN (list->len, MOST_TRACKS); i++)
     add_track (fill, source, list->pdata[i], most);
 }
-
-/* "Waits (futex, 12.00 ms), ended by gdbus (1234)" */
-char *
-sysprof_dup_wait_text (const Store *store, uint32_t item)
-{
-  static const char *const reasons[N_OFF_CPU_REASONS] = {
-    "", "page fault", "child", "sleep", "futex", "io", "system call", "other", "preempted",
-  };
-  const Wait *wait = &store->waits.row[item];
-  g_autofree char *duration = sysprof_dup_duration (store->waits.events.weight[item]);
-  g_autofree char *waker = NULL;
-  g_autofree char *text = NULL;
-
-  if (wait->waker != 0)
-    {
-      const WaitThread *thread = &store->waits.threads[wait->waker - 1];
-
-      waker = g_strdup_printf (", ended by %s (%d)", sysprof_store_string (store, thread->comm),
-                               thread->tid);
-    }
-  text = g_strdup_printf (
-      "%s (%s, %s)%s", wait->reason == OFF_CPU_PREEMPTED ? "Ready, without a CPU" : "Waits",
-      reasons[MIN (wait->reason, N_OFF_CPU_REASONS - 1)], duration, waker != NULL ? waker : "");
-  return sysprof_dup_one_line (text);
-}

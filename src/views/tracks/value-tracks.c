@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PERCENT 100.0
+#define FRAME_ALLOCATION 14 /* docs/format.md */
+#define PERCENT          100.0
 
 static void
 put (TrackSeries *series, uint32_t bin, double value)
@@ -51,17 +52,29 @@ put_depth (TrackFill *fill, const StackEvents *events, uint32_t i, void *data)
   track->activity++;
 }
 
-void
-sysprof_fill_sample_tracks (TrackFill *fill, const TrackSource *source)
+static void
+fill_depths (TrackFill *fill, const TrackSource *source, const StackEvents *events)
 {
   Track *track = sysprof_track_fill_add (fill, source, source->title);
 
   (void) sysprof_track_add_series (fill, track, "Depth of stacks");
-  for_each_event (fill, &fill->store->samples, put_depth, track);
+  for_each_event (fill, events, put_depth, track);
   for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
     if (isfinite (track->series->least[bin]))
       track->series->least[bin] = 0;
   sysprof_track_measure (fill, track);
+}
+
+void
+sysprof_fill_sample_tracks (TrackFill *fill, const TrackSource *source)
+{
+  fill_depths (fill, source, &fill->store->samples);
+}
+
+void
+sysprof_fill_allocation_stack_tracks (TrackFill *fill, const TrackSource *source)
+{
+  fill_depths (fill, source, &fill->store->allocations);
 }
 
 typedef struct
@@ -134,5 +147,63 @@ sysprof_fill_allocation_tracks (TrackFill *fill, const TrackSource *source)
 
   (void) sysprof_track_add_series (fill, track, "Allocated");
   for_each_event (fill, &fill->store->allocations, put_size, track);
+  sysprof_track_measure (fill, track);
+}
+
+/* [allocations.n] 1 for those that the filter takes at any time. *(full)* */
+static uint8_t *
+find_taken (TrackFill *fill)
+{
+  const StackEvents *events = &fill->store->allocations;
+  uint8_t *is_taken = g_new0 (uint8_t, MAX (events->n, 1));
+  SampleFilter filter = fill->filter;
+  g_autofree uint32_t *found = NULL;
+  uint32_t n;
+
+  filter.events = events;
+  filter.event_is_in = NULL;
+  filter.time_begin = fill->store->begin;
+  filter.time_end = INT64_MAX;
+  found = sysprof_samples_find (fill->store, fill->request->symbols, &filter, &n);
+  for (uint32_t i = 0; i < n; i++)
+    is_taken[found[i]] = 1;
+  return is_taken;
+}
+
+/* Bytes that are allocated and not freed yet. Bins without events keep the last value. */
+void
+sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
+{
+  const Store *store = fill->store;
+  const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
+  Track *track = sysprof_track_fill_add (fill, source, source->title);
+  TrackSeries *series = sysprof_track_add_series (fill, track, "In use");
+  g_autofree uint32_t *freed = sysprof_heap_find_freed (store);
+  g_autofree uint8_t *is_taken = find_taken (fill);
+  uint32_t i = 0;
+  double in_use = 0;
+
+  for (uint32_t bin = 0; bin < fill->query->n_bins && sysprof_is_wanted_at (bin); bin++)
+    {
+      series->least[bin] = 0;
+      series->most[bin] = in_use;
+      for (; i < store->heap.n; i++)
+        {
+          int64_t offset =
+              sysprof_request_offset (fill->request, store->frames.time[frames[i]]);
+          uint32_t row = store->heap.allocation[i];
+
+          if (offset > fill->query->end ||
+              (offset >= fill->query->begin && sysprof_track_bin (fill, offset) > bin))
+            break;
+          if (freed[i] != 0 && is_taken[freed[i] - 1])
+            in_use -= (double) store->allocations.weight[freed[i] - 1];
+          if (row != NO_ALLOCATION && is_taken[row])
+            in_use += (double) store->allocations.weight[row];
+          series->most[bin] =
+              offset < fill->query->begin ? in_use : fmax (series->most[bin], in_use);
+        }
+    }
+  track->activity = store->allocations.n;
   sysprof_track_measure (fill, track);
 }
