@@ -13,7 +13,7 @@
  * Widgets do not compute. A window has one session (session/session.h) with an immutable focus:
  * times, filters, root, weight and options. A widget follows its signal "focus-changed" and
  * runs a query (session/query.h): rows of a view (session/row-query.h) or tracks
- * (charts/track-query.h). Results are frozen.
+ * (charts/track.h). Results are frozen.
  *
  * Each new part is a row of one table:
  *

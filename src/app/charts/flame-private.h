@@ -26,7 +26,6 @@ struct _AppFlame
   AppSession *session;
   AppQuery *query;
   RowQuery *rows_query;
-  bool is_stale;
   FlamePicture picture;
   uint32_t hovered, cursor_at, menu_at; /* nodes; 0 = none */
   bool is_at_root;                      /* scrolled to the root */

@@ -341,18 +341,8 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
 static void
 refresh (AppFlame *self)
 {
-  self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
-  if (!self->is_stale)
-    app_query_run (self->query, &app_row_query_kind, self->session,
-                   app_row_query_new (self->rows_query));
-}
-
-static void
-app_flame_map (GtkWidget *widget)
-{
-  GTK_WIDGET_CLASS (app_flame_parent_class)->map (widget);
-  if (APP_FLAME (widget)->is_stale)
-    refresh (APP_FLAME (widget));
+  app_query_run (self->query, &app_row_query_kind, self->session,
+                 app_row_query_new (self->rows_query));
 }
 
 /* --- life --- */
@@ -381,7 +371,6 @@ app_flame_class_init (AppFlameClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
 
   G_OBJECT_CLASS (class)->dispose = app_flame_dispose;
-  widget_class->map = app_flame_map;
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
   app_flame_class_add_actions (widget_class);
 }
@@ -451,7 +440,7 @@ app_flame_new (AppSession *session, const RowQuery *query)
 
   self->session = g_object_ref (session);
   self->rows_query = app_row_query_new (query);
-  self->is_stale = true;
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  refresh (self);
   return GTK_WIDGET (self);
 }

@@ -15,7 +15,6 @@ struct _AppSpans
   AppSession *session;
   const char *name;
   AppQuery *query;
-  bool is_stale;
   SpanPicture picture;
   /* Of `picture`; -1 = none. */
   int64_t cursor_row, cursor_span;

@@ -2,7 +2,6 @@
 
 /* Charts of spans: pointer, keys, menu, and the focus of the session. */
 
-#include "app/charts/span-query.h"
 #include "app/charts/spans-private.h"
 #include "app/charts/time-drag.h"
 
@@ -367,6 +366,26 @@ set_axis (AppSpans *self, int64_t begin, int64_t end)
   gtk_widget_queue_draw (self->area);
 }
 
+typedef struct
+{
+  const char *name; /* of the chart, static */
+  int64_t begin, end;
+} SpanQuery;
+
+static gpointer
+fill (const ViewRequest *request, gconstpointer input, GError **error)
+{
+  const SpanQuery *query = input;
+
+  return sysprof_span_chart_new (query->name, query->begin, query->end, request);
+}
+
+static const QueryKind query_kind = {
+  .fill = fill,
+  .free_input = g_free,
+  .free_result = (GDestroyNotify) sysprof_span_chart_free,
+};
+
 static void
 refresh (AppSpans *self)
 {
@@ -376,27 +395,16 @@ refresh (AppSpans *self)
                    focus->selected_end == MIN (self->picked_end, focus->duration);
   SpanQuery *query;
 
-  self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
-  if (self->is_stale)
-    return;
   if (!is_picked || self->picture.chart == NULL)
     set_axis (self, focus->selected_begin, focus->selected_end);
   app_selection_layer_set_selection (APP_SELECTION_LAYER (self->layer), focus->selected_begin,
                                      focus->selected_end);
   query = g_new0 (SpanQuery, 1);
   *query = (SpanQuery){ self->name, self->picture.begin, self->picture.end };
-  app_query_run (self->query, &app_span_query_kind, self->session, query);
+  app_query_run (self->query, &query_kind, self->session, query);
 }
 
 /* --- life --- */
-
-static void
-app_spans_map (GtkWidget *widget)
-{
-  GTK_WIDGET_CLASS (app_spans_parent_class)->map (widget);
-  if (APP_SPANS (widget)->is_stale)
-    refresh (APP_SPANS (widget));
-}
 
 static void
 app_spans_dispose (GObject *object)
@@ -426,7 +434,6 @@ app_spans_class_init (AppSpansClass *class)
 
   G_OBJECT_CLASS (class)->dispose = app_spans_dispose;
   G_OBJECT_CLASS (class)->finalize = app_spans_finalize;
-  widget_class->map = app_spans_map;
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
   g_signal_new ("activated", APP_TYPE_SPANS, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                 G_TYPE_NONE, 1, G_TYPE_UINT);
@@ -489,9 +496,9 @@ app_spans_new (AppSession *session, const char *name, const char *title)
 
   self->session = g_object_ref (session);
   self->name = name;
-  self->is_stale = true;
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   title, -1);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  refresh (self);
   return GTK_WIDGET (self);
 }

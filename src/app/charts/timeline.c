@@ -7,7 +7,6 @@
 #include "app/charts/palette.h"
 #include "app/charts/time-drag.h"
 #include "app/charts/timeline-layers.h"
-#include "app/charts/track-query.h"
 #include "app/charts/track.h"
 #include "app/widgets/naming.h"
 

@@ -29,6 +29,18 @@ struct _AppTrack
 
 G_DEFINE_FINAL_TYPE (AppTrack, app_track, GTK_TYPE_WIDGET)
 
+static gpointer
+fill (const ViewRequest *request, gconstpointer query, GError **error)
+{
+  return sysprof_tracks_new (query, request);
+}
+
+const QueryKind app_track_query_kind = {
+  .fill = fill,
+  .free_input = g_free,
+  .free_result = (GDestroyNotify) sysprof_tracks_free,
+};
+
 SharedTracks *
 app_shared_tracks_new (TrackSet *set)
 {

@@ -10,10 +10,12 @@
 #pragma once
 
 #include "app/charts/axis.h"
-#include "app/session/session.h"
+#include "app/session/query.h"
 #include "views/tracks/tracks.h"
 
 #define TRACK_STRIP_HEIGHT 7 /* px of the spans below the values of an area */
+
+extern const QueryKind app_track_query_kind; /* input: TrackQuery *, result: TrackSet * */
 
 /* The set is shared by its tracks. */
 typedef struct

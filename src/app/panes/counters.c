@@ -3,7 +3,6 @@
 /* Counters as a list: the name, a small chart of the visible time, and figures of the selected
  * time, grouped by category. */
 
-#include "app/charts/track-query.h"
 #include "app/charts/track.h"
 #include "app/panes/panes.h"
 #include "app/widgets/naming.h"
@@ -41,7 +40,6 @@ typedef struct
   GPtrArray *charts;                         /* of AppTrack */
   GtkWidget *figures[MOST_SHOWN][N_FIGURES]; /* labels */
   SharedTracks *tracks;
-  bool is_stale;
 } CounterList;
 
 static void
@@ -222,9 +220,6 @@ refresh (CounterList *self)
   const Focus *focus = app_session_get_focus (self->session);
   TrackQuery *query;
 
-  self->is_stale = !gtk_widget_get_mapped (self->page);
-  if (self->is_stale)
-    return;
   query = g_new0 (TrackQuery, 1);
   *query = (TrackQuery){ .names = self->names,
                          .begin = focus->visible_begin,
@@ -234,13 +229,6 @@ refresh (CounterList *self)
                          .selected_begin = focus->selected_begin,
                          .selected_end = focus->selected_end };
   app_query_run (self->query, &app_track_query_kind, self->session, query);
-}
-
-static void
-on_map (GtkWidget *page, CounterList *self)
-{
-  if (self->is_stale)
-    refresh (self);
 }
 
 GtkWidget *
@@ -255,7 +243,6 @@ app_counters_new (AppSession *session, const SectionView *view)
   self->page = gtk_scrolled_window_new ();
   self->list = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   self->note = gtk_label_new (_ ("There are more counters: see the Counters Table."));
-  self->is_stale = true;
   app_set_name (self->list, _ (view->title));
   gtk_widget_add_css_class (self->note, "note");
   gtk_widget_hide (self->note);
@@ -266,7 +253,7 @@ app_counters_new (AppSession *session, const SectionView *view)
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), box);
   g_object_set_data_full (G_OBJECT (self->page), "counters", self, counter_list_free);
   self->query = app_query_new (self->page, on_result);
-  g_signal_connect (self->page, "map", G_CALLBACK (on_map), self);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  refresh (self);
   return self->page;
 }

@@ -194,7 +194,9 @@ read_file (AppSession *session,
   return NULL;
 }
 
-static const QueryKind read_kind = { read_file, g_free, opened_file_free };
+static const QueryKind read_kind = { .run = read_file,
+                                     .free_input = g_free,
+                                     .free_result = opened_file_free };
 
 static void
 on_read (GtkWidget *table, gpointer data, const GError *error)

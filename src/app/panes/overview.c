@@ -81,30 +81,16 @@ overview_of (GtkWidget *page)
 /* --- facts --- */
 
 static gpointer
-list_facts (AppSession *session,
-            const Focus *focus,
-            gconstpointer input,
-            GCancellable *cancellable,
-            GError **error)
+list_facts (const ViewRequest *request, gconstpointer input, GError **error)
 {
-  ResolvedSelection resolved = { 0 };
-  ViewRequest request = {
-    .store = (Store *) app_session_get_store (session),
-    .symbols = app_session_get_symbols (session),
-    .filter = &resolved.filter,
-    .shape = &resolved.shape,
-    .path = app_session_get_path (session),
-    .cancellable = cancellable,
-  };
-  char **facts = NULL;
+  ViewRequest facts = *request;
 
-  if (sysprof_selection_resolve (&focus->selection, request.store, &resolved, error))
-    facts = sysprof_dup_machine_facts (&request);
-  sysprof_resolved_selection_clear (&resolved);
-  return facts;
+  facts.selection = NULL; /* the chips show it */
+  return sysprof_dup_machine_facts (&facts);
 }
 
-static const QueryKind facts_kind = { list_facts, NULL, (GDestroyNotify) g_strfreev };
+static const QueryKind facts_kind = { .fill = list_facts,
+                                      .free_result = (GDestroyNotify) g_strfreev };
 
 static GtkWidget *
 make_label (const char *text, bool is_name)
@@ -146,36 +132,18 @@ on_facts (GtkWidget *page, gpointer data, const GError *error)
 /* --- report --- */
 
 static gpointer
-render_summary (AppSession *session,
-                const Focus *focus,
-                gconstpointer input,
-                GCancellable *cancellable,
-                GError **error)
+render_summary (const ViewRequest *request, gconstpointer input, GError **error)
 {
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
-  ResolvedSelection resolved = { 0 };
-  ViewRequest request = {
-    .store = (Store *) app_session_get_store (session),
-    .symbols = app_session_get_symbols (session),
-    .filter = &resolved.filter,
-    .shape = &resolved.shape,
-    .selection = &focus->selection,
-    .path = app_session_get_path (session),
-    .symbolize = app_session_get_symbolize (session),
-    .cancellable = cancellable,
-  };
-  bool is_done =
-      sysprof_selection_resolve (&focus->selection, request.store, &resolved, error) &&
-      sysprof_render_view (sysprof_view_find ("summary"), RENDER_TEXT, &request, stream,
-                           error) &&
-      g_output_stream_write_all (stream, "", 1, NULL, NULL, error) &&
-      g_output_stream_close (stream, NULL, error);
+  bool is_done = sysprof_render_view (sysprof_view_find ("summary"), RENDER_TEXT, request,
+                                      stream, error) &&
+                 g_output_stream_write_all (stream, "", 1, NULL, NULL, error) &&
+                 g_output_stream_close (stream, NULL, error);
 
-  sysprof_resolved_selection_clear (&resolved);
   return is_done ? g_memory_output_stream_steal_data (G_MEMORY_OUTPUT_STREAM (stream)) : NULL;
 }
 
-static const QueryKind report_kind = { render_summary, NULL, g_free };
+static const QueryKind report_kind = { .fill = render_summary, .free_result = g_free };
 
 static void
 on_report (GtkWidget *page, gpointer data, const GError *error)

@@ -12,6 +12,10 @@ struct AppQuery
   QueryDone *done;
   GCancellable *cancellable; /* of the newest request; NULL = none runs */
   guint dim_timeout;
+  /* The newest request, until its owner is mapped; NULL = none. */
+  const QueryKind *kind;
+  AppSession *session;
+  gpointer input;
 };
 
 typedef struct
@@ -52,14 +56,14 @@ undim (AppQuery *self)
   gtk_widget_remove_css_class (self->owner, "waiting");
 }
 
-AppQuery *
-app_query_new (GtkWidget *owner, QueryDone *done)
+/* Frees the request that waits for its owner. */
+static void
+forget (AppQuery *self)
 {
-  AppQuery *self = g_new0 (AppQuery, 1);
-
-  self->owner = owner;
-  self->done = done;
-  return self;
+  if (self->kind != NULL && self->kind->free_input != NULL)
+    self->kind->free_input (self->input);
+  self->kind = NULL;
+  g_clear_object (&self->session);
 }
 
 void
@@ -68,6 +72,7 @@ app_query_cancel (AppQuery *self)
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
+  forget (self);
   undim (self);
 }
 
@@ -82,10 +87,37 @@ app_query_free (AppQuery *self)
 {
   /* The owner may be in its finalizer: removing a class would take a reference to it. */
   g_clear_handle_id (&self->dim_timeout, g_source_remove);
+  g_signal_handlers_disconnect_by_data (self->owner, self);
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
+  forget (self);
   g_free (self);
+}
+
+static gpointer
+fill (const Request *self, GCancellable *cancellable, GError **error)
+{
+  const Selection *selection = &self->focus->selection;
+  ResolvedSelection resolved = { 0 };
+  ViewRequest request = {
+    .store = (Store *) app_session_get_store (self->session),
+    .symbols = app_session_get_symbols (self->session),
+    .filter = &resolved.filter,
+    .shape = &resolved.shape,
+    .selection = selection,
+    .path = app_session_get_path (self->session),
+    .symbolize = app_session_get_symbolize (self->session),
+    .cancellable = cancellable,
+  };
+  gpointer result = NULL;
+
+  if (sysprof_selection_resolve (selection, request.store, &resolved, error))
+    result = self->kind->fill (&request, self->input, error);
+  sysprof_resolved_selection_clear (&resolved);
+  if (result == NULL && *error == NULL)
+    (void) g_cancellable_set_error_if_cancelled (cancellable, error);
+  return result;
 }
 
 static void
@@ -97,8 +129,10 @@ run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 
   if (g_task_return_error_if_cancelled (task))
     return;
-  result = request->kind->run (request->session, request->focus, request->input, cancellable,
-                               &error);
+  result = request->kind->fill != NULL
+               ? fill (request, cancellable, &error)
+               : request->kind->run (request->session, request->focus, request->input,
+                                     cancellable, &error);
   if (error != NULL)
     g_task_return_error (task, error);
   else
@@ -122,19 +156,46 @@ finish (GObject *source, GAsyncResult *result, gpointer data)
   request->query->done (request->query->owner, value, error);
 }
 
-void
-app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpointer input)
+static void
+start (AppQuery *self)
 {
   g_autoptr (GTask) task = NULL;
-  Request *request = g_new0 (Request, 1);
+  Request *request;
 
-  app_query_cancel (self);
+  if (self->kind == NULL)
+    return;
   self->cancellable = g_cancellable_new ();
-  *request = (Request){ kind, g_object_ref (session),
-                        app_focus_ref (app_session_get_focus (session)), input, self };
+  request = g_new0 (Request, 1);
+  *request =
+      (Request){ self->kind, self->session,
+                 app_focus_ref (app_session_get_focus (self->session)), self->input, self };
+  self->kind = NULL;
+  self->session = NULL;
   task = g_task_new (NULL, self->cancellable, finish, NULL);
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, request, request_free);
   self->dim_timeout = g_timeout_add (DIM_AFTER_MSEC, dim, self);
   g_task_run_in_thread (task, run);
+}
+
+void
+app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpointer input)
+{
+  app_query_cancel (self);
+  self->kind = kind;
+  self->session = g_object_ref (session);
+  self->input = input;
+  if (gtk_widget_get_mapped (self->owner))
+    start (self);
+}
+
+AppQuery *
+app_query_new (GtkWidget *owner, QueryDone *done)
+{
+  AppQuery *self = g_new0 (AppQuery, 1);
+
+  self->owner = owner;
+  self->done = done;
+  g_signal_connect_swapped (owner, "map", G_CALLBACK (start), self);
+  return self;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* AppQuery: runs the work of one widget on other threads. A newer request cancels an older one,
- * and only the result of the newest is delivered, on the main thread. While it takes longer
- * than 200 ms the widget is dimmed and keeps its old picture. This is the only way in which
+ * and only the result of the newest is delivered, on the main thread. The newest request of a
+ * widget that is not mapped waits until it is. While a request takes longer than 200 ms, the
+ * widget is dimmed and keeps its old picture. This is the only way in which
  * widgets call views.
  *
- *   static const QueryKind kind = { run, free_input, free_result };
+ *   static const QueryKind kind = { .fill = fill, .free_result = free_result };
  *
  *   self->query = app_query_new (GTK_WIDGET (self), on_result);
  *   app_query_run (self->query, &kind, session, input);
@@ -14,15 +15,18 @@
 #pragma once
 
 #include "app/session/session.h"
+#include "views/views.h"
 
+/* On any thread, one of `run` and `fill`: the result, or NULL with `error`. *(full)* */
 typedef struct
 {
-  /* On any thread: the result, or NULL with `error`. *(full)* */
   gpointer (*run) (AppSession *session,
                    const Focus *focus,
                    gconstpointer input,
                    GCancellable *cancellable,
                    GError **error);
+  /* The request has the selection of the focus. NULL without error if it was canceled. */
+  gpointer (*fill) (const ViewRequest *request, gconstpointer input, GError **error);
   GDestroyNotify free_input;
   GDestroyNotify free_result;
 } QueryKind;

@@ -19,8 +19,7 @@ struct _AppTable
   const char *const *columns;
   const char *const *titles; /* of `columns`, translatable; NULL = those of the view */
   int64_t picked;            /* time of the row to select once it is there; -1 = none */
-  bool is_stale;
-  AppRowsModel *model; /* NULL before the first rows */
+  AppRowsModel *model;       /* NULL before the first rows */
   GtkSingleSelection *selection;
   GtkWidget *view; /* GtkColumnView */
   GtkWidget *stack;

@@ -142,7 +142,9 @@ run_sort (AppSession *session,
   return order;
 }
 
-static const QueryKind sort_kind = { run_sort, sort_query_free, g_free };
+static const QueryKind sort_kind = { .run = run_sort,
+                                     .free_input = sort_query_free,
+                                     .free_result = g_free };
 
 /* The column and the direction of the header; the column is -1 for the order of the view. */
 static bool
@@ -404,21 +406,9 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
 static void
 refresh (AppTable *self)
 {
-  self->is_stale = !gtk_widget_get_mapped (GTK_WIDGET (self));
-  if (self->is_stale || self->rows_query == NULL)
-    return;
-  app_query_run (self->query, &app_row_query_kind, self->session,
-                 app_row_query_new (self->rows_query));
-}
-
-static void
-app_table_map (GtkWidget *widget)
-{
-  AppTable *self = APP_TABLE (widget);
-
-  GTK_WIDGET_CLASS (app_table_parent_class)->map (widget);
-  if (self->is_stale)
-    refresh (self);
+  if (self->rows_query != NULL)
+    app_query_run (self->query, &app_row_query_kind, self->session,
+                   app_row_query_new (self->rows_query));
 }
 
 void
@@ -472,7 +462,6 @@ app_table_class_init (AppTableClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
 
   G_OBJECT_CLASS (class)->dispose = app_table_dispose;
-  widget_class->map = app_table_map;
   gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BIN_LAYOUT);
   signals[SELECTED] = g_signal_new ("selected", APP_TYPE_TABLE, G_SIGNAL_RUN_LAST, 0, NULL,
                                     NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
