@@ -49,6 +49,7 @@ typedef struct Selection
   gboolean hide_system;
   gboolean no_inlines; /* for who loads the document */
   char **collapse;     /* BINARY */
+  char **merged;       /* FUNCTION */
   char *focus;
 } Selection;
 

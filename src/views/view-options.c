@@ -30,6 +30,7 @@ static const struct
   { "idle", OPTIONS_SELECTION },
   { "left-heavy", OPTIONS_FLAME },
   { "lines", OPTIONS_FUNCTIONS },
+  { "merge-function", OPTIONS_FUNCTIONS },
   { "merge-processes", OPTIONS_MERGE },
   { "min", OPTIONS_SHARES },
   { "no-debuginfod", OPTIONS_SELECTION },

@@ -68,8 +68,19 @@ class TimeProfiler(unittest.TestCase):
         expected = {row['symbol']: row['total'] for row in self.report('functions', '--symbol', '!parse')}
         self.assertNotIn('parse', expected)
         self.app.wait(lambda: self.totals('Functions') == expected, f'functions {expected}, {self.totals("Functions")}')
+        self.app.wait_for(f'{recording.N_SAMPLES // 2} samples, 50.0 %')
         self.app.key('ctrl+z')
         self.row('parse')
+
+    def test_merged_function(self):
+        self.app.click(self.row('draw'))
+        self.app.key('m')
+        self.app.wait_for('Remove filter: merge-function: draw')
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--merge-function', 'draw')}
+        self.assertEqual(expected.keys(), {'main', 'blur', 'parse'})
+        self.app.wait(lambda: self.totals('Functions') == expected, f'functions {expected}')
+        self.app.click(self.row('blur'))
+        self.app.wait(lambda: self.totals('Callers') == {'main': recording.N_SAMPLES // 2}, 'the caller of the merged function')
 
     def test_flame_graph_with_arrow_keys(self):
         self.app.show('time-profiler/flame')

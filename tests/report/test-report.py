@@ -750,6 +750,7 @@ class Json(Base):
 
         self.assertEqual(folded(), stacks)
         self.assertEqual(folded('--hide-system'), {('main', 'work'): 3, ('main',): 5, ('main', 'own'): 2})
+        self.assertEqual(folded('--merge-function', 'qsort', '--merge-function', 'own'), {('main', 'merge', 'work'): 3, ('main', 'merge'): 5, ('main',): 2})
         one = '[libc.so.6]'
         for spelling in 'libc', 'libc.so.6', 'lib[c]*':
             self.assertEqual(folded('--collapse', spelling), {('main', one, 'work'): 3, ('main', one): 5, ('main', 'own', one): 2})
@@ -765,6 +766,8 @@ class Json(Base):
         self.assertEqual(samples('--collapse', 'libc'), folded('--collapse', 'libc'))
         hidden = {r['symbol']: r['self'] for r in as_json('functions', '--hide-system', path)['rows']}
         self.assertEqual(hidden, {'main': 5, 'work': 3, 'own': 2})
+        merged = {r['symbol']: r['self'] for r in as_json('functions', '--merge-function', 'qsort', path)['rows']}
+        self.assertEqual(merged, {'main': 0, 'merge': 5, 'work': 3, 'own': 2})
 
     def test_metadata_and_files(self):
         rows = as_json('metadata', self.capture)['rows']

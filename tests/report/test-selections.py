@@ -173,7 +173,7 @@ class Truth:
         exactly = [f for f in self.known if f.symbol == focus]
         matches = exactly or [f for f in self.known if focus.lower() in f.symbol.lower()]
         if self.collapsed(options, function):
-            return any(f.binary == function.binary for f in matches)
+            return any(f.binary == function.binary and f.symbol not in options.get('merge-function', ()) for f in matches)
         return function in matches
 
     def visible(self, options, stack, fold=False):
@@ -184,6 +184,8 @@ class Truth:
             if 'no-kernel' in options and function.kind == 'kernel':
                 continue
             if 'hide-system' in options and path.startswith(('/usr/lib', '/lib')) and '.so' in path:
+                continue
+            if function.symbol in options.get('merge-function', ()):
                 continue
             collapsed = self.collapsed(options, function)
             label = Function(f'[{function.binary}]', function.binary, function.kind) if collapsed else function
@@ -289,7 +291,7 @@ FILTERS = {
     'idle': ([],),
 }
 SHAPES = {name: ([],) for name in ('no-kernel', 'bottom-up', 'left-heavy', 'fold-recursion', 'threads', 'hide-system', 'merge-processes')}
-SHAPES |= {'collapse': (['libc'], ['lib*'], ['prog', 'libown.so.1']), 'focus': (['read'], ['MAIN'], ['alloc'], ['vfs_read']),
+SHAPES |= {'collapse': (['libc'], ['lib*'], ['prog', 'libown.so.1']), 'merge-function': (['malloc'], ['main', 'read']), 'focus': (['read'], ['MAIN'], ['alloc'], ['vfs_read']),
            'depth': (['2'], ['4']), 'min': (['1'], ['20']), 'no-inlines': ([],)}
 OPTIONS = FILTERS | SHAPES
 VIEWS = ('tree', 'flame', 'functions', 'callers', 'callees', 'samples', 'processes', 'threads', 'cpus', 'heat', 'cgroups', 'folded')

@@ -15,6 +15,7 @@ sysprof_fold_table_shape (const Shape *shape)
     .no_kernel = shape != NULL && shape->no_kernel,
     .hide_system = shape != NULL && shape->hide_system,
     .collapse = shape != NULL ? shape->collapse : NULL,
+    .merge = shape != NULL ? shape->merge : NULL,
     .no_processes = true,
   };
 }

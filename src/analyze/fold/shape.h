@@ -19,6 +19,8 @@ typedef struct
   /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each is shown as
    * one function, which the first of its symbols stands for. */
   const char *const *collapse;
+  /* NULL, or names of functions, NULL-terminated, that are removed; the sample stays. */
+  const char *const *merge;
   /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the tree
    * of its callers. Without processes and threads. See sysprof_focus_match(). */
   const char *focus;

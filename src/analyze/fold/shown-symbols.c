@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Under which function each one shows: itself, none where system libraries are hidden, or where a binary is collapsed
- * the first of that binary, which stands for all of it. */
+/* The function as which each function shows: itself; none if it is merged or of a hidden system
+ * library; the first function of its binary if that is collapsed. */
 
 #include "analyze/fold/shown-symbols.h"
 
@@ -60,6 +60,14 @@ hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
 }
 
 static void
+merge (SymbolId *shown, const SymbolTable *symbols, const char *const *names)
+{
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
+    if (g_strv_contains (names, sysprof_symbol_name (symbols, i)))
+      shown[i] = 0;
+}
+
+static void
 collapse (SymbolId *shown, const SymbolTable *symbols, const Shape *shape)
 {
   g_autofree SymbolId *first_of_binary = g_new0 (SymbolId, MAX (symbols->strings.n_strings, 1));
@@ -82,7 +90,7 @@ sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const
 {
   SymbolId *shown;
 
-  if (shape == NULL || (!shape->hide_system && shape->collapse == NULL))
+  if (shape == NULL || (!shape->hide_system && shape->collapse == NULL && shape->merge == NULL))
     return NULL;
 
   shown = g_new (SymbolId, MAX (symbols->n, 1));
@@ -90,6 +98,8 @@ sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const
     shown[i] = i;
   if (shape->hide_system)
     hide_system (shown, store, symbols);
+  if (shape->merge != NULL)
+    merge (shown, symbols, shape->merge);
   if (shape->collapse != NULL)
     collapse (shown, symbols, shape);
   return shown;

@@ -71,6 +71,7 @@ static const Shortcut shortcuts[] = {
   { NULL, N_ ("Make function the root"), NULL, { "Return" } },
   { NULL, N_ ("Only stacks through the function"), NULL, { "f" } },
   { NULL, N_ ("Drop stacks through the function"), NULL, { "x" } },
+  { NULL, N_ ("Merge the function into its callers"), NULL, { "m" } },
   { NULL, N_ ("Show the library as one function"), NULL, { "l" } },
   { NULL, N_ ("Fold recursion"), NULL, { "r" } },
   { NULL, N_ ("Expand the heaviest path"), NULL, { "asterisk" } },

@@ -77,6 +77,12 @@ drop_function (AppSession *session, const RowResult *result, uint32_t row)
   app_session_add_filter (session, "symbol", term);
 }
 
+static void
+merge_function (AppSession *session, const RowResult *result, uint32_t row)
+{
+  app_session_add_filter (session, "merge-function", app_row_get_function (result, row));
+}
+
 static bool
 has_binary (const RowResult *result, uint32_t row)
 {
@@ -188,6 +194,7 @@ const RowAction app_row_actions[] = {
   { "root", N_ ("Make Function _Root"), 0, is_function, make_root },
   { "keep", N_ ("Only Stacks _Through Function"), GDK_KEY_f, is_function, keep_function },
   { "drop", N_ ("_Drop Stacks Through Function"), GDK_KEY_x, is_function, drop_function },
+  { "merge", N_ ("_Merge Function Into Its Callers"), GDK_KEY_m, is_function, merge_function },
   { "library", N_ ("Show _Library as One Function"), GDK_KEY_l, has_binary, collapse_binary },
   { "recursion", N_ ("Fold _Recursion"), GDK_KEY_r, has_recursion, fold_recursion },
   { "process", N_ ("Only This _Process"), GDK_KEY_p, has_pid, keep_process },

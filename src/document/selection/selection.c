@@ -47,6 +47,8 @@ const SelectionOption sysprof_selection_options[] = {
   SWITCH ("merge-processes", merge_processes, false, "Show processes of the same name as one"),
   SWITCH ("hide-system", hide_system, false,
           "Hide functions of system libraries; their time counts for the caller"),
+  LIST ("merge-function", merged, false,
+        "Hide this function; its time counts for the caller", "FUNCTION"),
   LIST ("collapse", collapse, false, "Show all functions of BINARY as one", "BINARY"),
   { NULL },
 };
@@ -269,6 +271,7 @@ sysprof_selection_resolve (const Selection *self,
     .fold_recursion = self->fold_recursion,
     .hide_system = self->hide_system,
     .collapse = (const char *const *) self->collapse,
+    .merge = (const char *const *) self->merged,
     .focus = self->focus,
   };
   return TRUE;
