@@ -3,14 +3,14 @@
 /* Writes a capture with the shape of a recording of a busy machine. Equal arguments give equal
  * bytes.
  *
- *     make-capture SAMPLES STACKS PROCESSES FILE
+ *     make-capture SAMPLES STACKS PROCESSES FILE [MARKS VALUES]
  *
  * Stacks share their outer parts, as real ones do: each new stack branches off an earlier one
  * and adds seven calls to the tree of all stacks, as in a recording of compilers and
  * interpreters at work. A few stacks are hot and most are rare. Every third enters the kernel.
  * CPUs write in turns of some milliseconds, as rings are drained, so the file is nearly but not
  * quite in order of time. User addresses are inside mappings of this program, so that symbols
- * are found. */
+ * are found. Marks of 20 names and values of a counter per CPU follow if they are wanted. */
 
 #include <sysprof-capture.h>
 
@@ -184,19 +184,61 @@ write_processes (SysprofCaptureWriter *writer,
     }
 }
 
+static void
+write_marks (SysprofCaptureWriter *writer, unsigned n, int64_t duration)
+{
+  for (unsigned i = 0; i < n; i++)
+    {
+      int64_t time = START + duration / n * i;
+      char name[32], message[64];
+
+      snprintf (name, sizeof name, "step %u", i % 20);
+      snprintf (message, sizeof message, "part %u of the work", i);
+      sysprof_capture_writer_add_mark (writer, time, (int) (i % N_CPUS),
+                                       FIRST_PID + (int) (i % 4), draw (4000000), "worker",
+                                       name, message);
+    }
+}
+
+static void
+write_counters (SysprofCaptureWriter *writer, unsigned n, int64_t duration)
+{
+  SysprofCaptureCounter counters[N_CPUS] = { 0 };
+  unsigned ids[N_CPUS], first = sysprof_capture_writer_request_counter (writer, N_CPUS);
+
+  for (unsigned i = 0; i < N_CPUS; i++)
+    {
+      ids[i] = counters[i].id = (first + i) & 0xffffff;
+      counters[i].type = SYSPROF_CAPTURE_COUNTER_DOUBLE;
+      snprintf (counters[i].category, sizeof counters[i].category, "CPU Percent");
+      snprintf (counters[i].name, sizeof counters[i].name, "Total CPU %u", i);
+    }
+  sysprof_capture_writer_define_counters (writer, START, -1, -1, counters, N_CPUS);
+  for (unsigned i = 0; i < n / N_CPUS; i++)
+    {
+      SysprofCaptureCounterValue values[N_CPUS];
+
+      for (unsigned cpu = 0; cpu < N_CPUS; cpu++)
+        values[cpu].vdbl = (double) (draw (100) * draw (100) / 100);
+      sysprof_capture_writer_set_counters (writer, START + duration / (n / N_CPUS) * i, -1, -1,
+                                           ids, values, N_CPUS);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   unsigned n_samples, n_stacks, n_processes, n_mappings;
+  int64_t duration;
   Mapping mappings[64];
   Stack *stacks;
   SysprofCaptureWriter *writer;
 
-  if (argc != 5 || (n_samples = (unsigned) atoi (argv[1])) == 0 ||
+  if ((argc != 5 && argc != 7) || (n_samples = (unsigned) atoi (argv[1])) == 0 ||
       (n_stacks = (unsigned) atoi (argv[2])) == 0 ||
       (n_processes = (unsigned) atoi (argv[3])) == 0)
     {
-      fprintf (stderr, "Usage: make-capture SAMPLES STACKS PROCESSES FILE\n");
+      fprintf (stderr, "Usage: make-capture SAMPLES STACKS PROCESSES FILE [MARKS VALUES]\n");
       return 2;
     }
 
@@ -232,6 +274,12 @@ main (int argc, char **argv)
         }
     }
 
+  duration = (int64_t) n_samples / N_CPUS * 1000000;
+  if (argc == 7)
+    {
+      write_marks (writer, (unsigned) atoi (argv[5]), duration);
+      write_counters (writer, (unsigned) atoi (argv[6]), duration);
+    }
   sysprof_capture_writer_flush (writer);
   sysprof_capture_writer_unref (writer);
   free (stacks);

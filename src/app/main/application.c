@@ -4,6 +4,7 @@
 
 #include "app/main/application.h"
 
+#include "app/main/frame-marks.h"
 #include "app/main/shortcuts.h"
 #include "app/main/window.h"
 #include "app/recording/greeter.h"
@@ -164,7 +165,7 @@ open_uri (GSimpleAction *action, GVariant *parameter, gpointer data)
     gtk_window_destroy (window);
 }
 
-/* --- files that are dropped on a window --- */
+/* --- windows --- */
 
 static gboolean
 on_drop (GtkDropTarget *target, const GValue *value, double x, double y, gpointer data)
@@ -177,12 +178,13 @@ on_drop (GtkDropTarget *target, const GValue *value, double x, double y, gpointe
 }
 
 static void
-accept_files (GtkApplication *application, GtkWindow *window)
+on_window_added (GtkApplication *application, GtkWindow *window)
 {
   GtkDropTarget *target = gtk_drop_target_new (GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
 
   g_signal_connect_object (target, "drop", G_CALLBACK (on_drop), application, 0);
   gtk_widget_add_controller (GTK_WIDGET (window), GTK_EVENT_CONTROLLER (target));
+  app_frame_marks_follow (window);
 }
 
 static void
@@ -203,7 +205,7 @@ app_application_startup (GApplication *application)
                                               GTK_STYLE_PROVIDER (css),
                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
   gtk_window_set_default_icon_name (APP_ID);
-  g_signal_connect (application, "window-added", G_CALLBACK (accept_files), NULL);
+  g_signal_connect (application, "window-added", G_CALLBACK (on_window_added), NULL);
 }
 
 static void
