@@ -156,7 +156,7 @@ run_count (AppSession *session,
                           sysprof_percent (n, n_all));
 }
 
-static const QueryKind count_kind = { run_count, g_free, g_free };
+static const QueryKind count_kind = { .run = run_count, .free_result = g_free };
 
 static void
 on_count (GtkWidget *label, gpointer text, const GError *error)
@@ -195,7 +195,7 @@ update (GtkWidget *row)
   if (n > 1)
     add_chip (row, session, "", NULL, _ ("Clear All Filters"));
   if (n > 0)
-    app_query_run (g_object_get_data (G_OBJECT (row), "count"), &count_kind, session, NULL);
+    app_query_run (g_object_get_data (G_OBJECT (left), "count"), &count_kind, session, NULL);
   gtk_box_append (GTK_BOX (row), left);
   gtk_widget_set_visible (row, n > 0);
 }
@@ -219,7 +219,7 @@ app_chips_new (AppSession *session)
   gtk_widget_add_css_class (left, "dim-label");
   gtk_widget_add_css_class (left, "numeric");
   g_object_set_data_full (G_OBJECT (row), "left", g_object_ref_sink (left), g_object_unref);
-  g_object_set_data_full (G_OBJECT (row), "count", count, (GDestroyNotify) app_query_free);
+  g_object_set_data_full (G_OBJECT (left), "count", count, (GDestroyNotify) app_query_free);
   app_set_name (GTK_WIDGET (row), _ ("Filters"));
   g_object_set_data_full (G_OBJECT (row), "session", g_object_ref (session), g_object_unref);
   g_signal_connect_object (session, "focus-changed", G_CALLBACK (on_focus_changed), row, 0);
