@@ -122,6 +122,12 @@ is_bearable (const struct perf_event_attr *attr)
   return !is_clock (attr) || attr->sample_period >= LEAST_CLOCK_NSEC;
 }
 
+bool
+sysprof_rights_is_known_event (const struct perf_event_attr *attr, uint64_t switch_id)
+{
+  return is_known_event (attr) && is_known_sample (attr, switch_id);
+}
+
 int
 sysprof_rights_check_event (const RightsRequest *request,
                             bool has_cgroup,

@@ -280,3 +280,19 @@ sysprof_rights_open_switch_format (void)
   errno = saved;
   return fd;
 }
+
+uint64_t
+sysprof_rights_read_switch_id (int fd)
+{
+  static const char id_line[] = "\nID: ";
+  char text[512]; /* the number is in the second line */
+  ssize_t size = pread (fd, text, sizeof text - 1, 0);
+  const char *found;
+
+  if (size < 0)
+    return 0;
+
+  text[size] = '\0';
+  found = strstr (text, id_line);
+  return found != NULL ? strtoull (found + strlen (id_line), NULL, 10) : 0;
+}

@@ -97,6 +97,12 @@ bool sysprof_rights_counts_energy (uint32_t type);
 int sysprof_rights_open_tracefs (void);
 /* Opens events/sched/sched_switch/format in tracefs, the layout of switch events. */
 int sysprof_rights_open_switch_format (void);
+/* The number of the tracepoint in this file; 0 = unknown. */
+uint64_t sysprof_rights_read_switch_id (int fd);
+
+/* Whether a recorder may have this event with these parts of its samples. `switch_id`: the
+ * tracepoint whose raw part is permitted, 0 = none. */
+bool sysprof_rights_is_known_event (const struct perf_event_attr *attr, uint64_t switch_id);
 
 /* --- the server --- */
 

@@ -199,19 +199,11 @@ read_namespace (const RightsRequest *request, uint64_t *value)
 static int
 open_switch_format (RightsServer *self)
 {
-  static const char id_line[] = "\nID: ";
-  char text[512]; /* the number is in the second line */
   int fd = sysprof_rights_open_switch_format ();
-  ssize_t size = fd >= 0 ? pread (fd, text, sizeof text - 1, 0) : -1;
-  const char *found;
+  uint64_t id = fd >= 0 ? sysprof_rights_read_switch_id (fd) : 0;
 
-  if (size < 0)
-    return fd;
-
-  text[size] = '\0';
-  found = strstr (text, id_line);
-  if (found != NULL)
-    self->switch_id = strtoull (found + strlen (id_line), NULL, 10);
+  if (id != 0)
+    self->switch_id = id;
   return fd;
 }
 

@@ -13,6 +13,3 @@ char *sysprof_bus_dup_address (GBusType type, GError **error);
 /* Returns a non-blocking socket that is connected to the first address in `address` that
  * answers. A remote bus has at most two seconds to answer. -1 with `error`. */
 int sysprof_bus_connect (const char *address, GError **error);
-
-/* The line that authenticates us to a bus as the user of the socket. *(full)* */
-char *sysprof_bus_dup_introduction (void);

@@ -6,9 +6,9 @@
 
 #include "record/dbus/bus.h"
 
+#include "dbus/dbus.h"
 #include "record/clock.h"
 #include "record/dbus/bus-address.h"
-#include "record/dbus/bus-socket.h"
 #include "record/recording-context.h"
 #include "util/util.h"
 
@@ -68,6 +68,13 @@ struct Bus
 };
 
 static void
+free_outgoing (void *data)
+{
+  sysprof_dbus_outgoing_clear (data);
+  g_free (data);
+}
+
+static void
 clear_pending (void *data)
 {
   g_free (((Pending *) data)->callee);
@@ -110,8 +117,8 @@ close_with (Bus *self, GError *error)
   self->state = BUS_CLOSED;
   self->pending = new_pending ();
   sysprof_bus_detach (self);
-  g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
-  g_queue_clear_full (&self->waiting, sysprof_bus_outgoing_free);
+  g_queue_clear_full (&self->outgoing, free_outgoing);
+  g_queue_clear_full (&self->waiting, free_outgoing);
 
   for (guint i = 0; i < pending->len; i++)
     {
@@ -151,8 +158,8 @@ send_what_waits (Bus *self)
 
   errno = EAGAIN;
   while ((out = g_queue_peek_head (&self->outgoing)) != NULL &&
-         sysprof_bus_socket_send (self->fd, out))
-    sysprof_bus_outgoing_free (g_queue_pop_head (&self->outgoing));
+         sysprof_dbus_socket_send (self->fd, out))
+    free_outgoing (g_queue_pop_head (&self->outgoing));
 
   if (out != NULL && !is_passing (errno))
     {
@@ -160,7 +167,7 @@ send_what_waits (Bus *self)
        * user. A read also shows that the other side has closed the connection. */
       if (self->send_error == 0 && errno != EPIPE && errno != ECONNRESET)
         self->send_error = errno;
-      g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
+      g_queue_clear_full (&self->outgoing, free_outgoing);
       (void) shutdown (self->fd, SHUT_RDWR); /* fails if the connection is closed already */
       out = NULL;
     }
@@ -365,7 +372,7 @@ take_messages (Bus *self, int64_t time)
       if (left < BUS_FIXED_SIZE)
         break;
 
-      size = sysprof_bus_message_size (self->input + at);
+      size = sysprof_dbus_message_size (self->input + at);
       if (size == 0)
         {
           fail (self, SYSPROF_ERROR_CORRUPT,
@@ -451,8 +458,8 @@ take_lines (Bus *self)
 static bool
 read_once (Bus *self, int64_t time)
 {
-  ssize_t n = sysprof_bus_socket_receive (self->fd, self->input + self->n_read,
-                                          sizeof self->input - self->n_read);
+  ssize_t n = sysprof_dbus_socket_receive (self->fd, self->input + self->n_read,
+                                           sizeof self->input - self->n_read, NULL, NULL);
   size_t used = 0;
 
   if (n < 0 && errno == EAGAIN)
@@ -506,7 +513,7 @@ sysprof_bus_open (RecordingContext *context,
                   GError **error)
 {
   int fd = sysprof_bus_connect (address, error);
-  g_autofree char *line = sysprof_bus_dup_introduction ();
+  char line[BUS_INTRODUCTION_SIZE];
   Bus *self;
 
   if (fd < 0)
@@ -524,6 +531,7 @@ sysprof_bus_open (RecordingContext *context,
 
   /* the protocol starts with a NUL byte, which carries our credentials */
   send_text (self, "", 1);
+  sysprof_dbus_introduce (line);
   send_line (self, line);
   return self;
 }
@@ -545,8 +553,8 @@ sysprof_bus_close (Bus *self)
   if (self == NULL)
     return;
 
-  g_queue_clear_full (&self->outgoing, sysprof_bus_outgoing_free);
-  g_queue_clear_full (&self->waiting, sysprof_bus_outgoing_free);
+  g_queue_clear_full (&self->outgoing, free_outgoing);
+  g_queue_clear_full (&self->waiting, free_outgoing);
   g_array_unref (self->pending);
   sysprof_autofd_close (&self->fd);
   g_free (self->address);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A child process that sends a D-Bus message when the recorder has exited (see last-words.h).
- * The child must not rely on other threads of the recorder: fork() does not copy them. */
+/* A child process that sends a D-Bus message when the recorder has exited. The child must not
+ * rely on other threads of the recorder: fork() does not copy them. */
 
 #include "record/dbus/deferred-bus-message.h"
 
+#include "dbus/dbus.h"
 #include "record/dbus/bus-address.h"
 #include "util/util.h"
 
@@ -86,10 +87,11 @@ static GByteArray *
 new_words (GDBusMessage *message)
 {
   GByteArray *words = g_byte_array_new ();
-  g_autofree char *line = sysprof_bus_dup_introduction ();
+  char line[BUS_INTRODUCTION_SIZE];
   g_autoptr (GDBusMessage) hello = g_dbus_message_new_method_call (
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
 
+  sysprof_dbus_introduce (line);
   g_byte_array_append (words, (const guint8 *) "", 1);
   g_byte_array_append (words, (const guint8 *) line, (guint) strlen (line));
   g_byte_array_append (words, (const guint8 *) "BEGIN\r\n", 7);

@@ -1,33 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: D-Bus Specification, "Message Protocol". */
+/* Sends and receives bytes and descriptors on the socket of a bus, without blocking. */
 
-#include "record/dbus/bus-socket.h"
-
-#include "util/util.h"
+#include "dbus/dbus.h"
 
 #include <errno.h>
-#include <glib.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define MOST_FDS         64 /* file descriptors received by one read; they are closed at once */
-#define MOST_MESSAGE     (128 * 1024 * 1024) /* bytes; limit of the specification */
-#define MOST_FIELDS_SIZE (64 * 1024 * 1024)  /* bytes; limit of the specification for arrays */
+#define MOST_PASSED 253 /* descriptors in one message of a socket; limit of the kernel */
 
 void
-sysprof_bus_outgoing_free (void *data)
+sysprof_dbus_outgoing_clear (BusOutgoing *self)
 {
-  BusOutgoing *out = data;
-
-  g_free (out->bytes);
-  sysprof_autofd_close (&out->fd);
-  g_free (out);
+  free (self->bytes);
+  if (self->fd >= 0)
+    (void) close (self->fd);
+  *self = (BusOutgoing){ .fd = -1 };
 }
 
 bool
-sysprof_bus_socket_send (int fd, BusOutgoing *out)
+sysprof_dbus_socket_send (int socket, BusOutgoing *out)
 {
   struct iovec part = { out->bytes + out->sent, out->size - out->sent };
   union
@@ -52,12 +47,13 @@ sysprof_bus_socket_send (int fd, BusOutgoing *out)
     }
 
   do
-    n = sendmsg (fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    n = sendmsg (socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   while (n < 0 && errno == EINTR);
   if (n < 0)
     return false;
 
-  sysprof_autofd_close (&out->fd);
+  if (out->fd >= 0)
+    (void) close (out->fd);
   out->fd = -1;
   out->sent += (size_t) n;
   errno = EAGAIN; /* in case of a partial write */
@@ -65,7 +61,7 @@ sysprof_bus_socket_send (int fd, BusOutgoing *out)
 }
 
 static void
-drop_fds (struct msghdr *message)
+take_fds (struct msghdr *message, int *fds, unsigned *n_fds)
 {
   for (struct cmsghdr *header = CMSG_FIRSTHDR (message); header != NULL;
        header = CMSG_NXTHDR (message, header))
@@ -81,18 +77,21 @@ drop_fds (struct msghdr *message)
           int fd;
 
           memcpy (&fd, CMSG_DATA (header) + i * sizeof fd, sizeof fd);
-          (void) close (fd); /* received descriptors are not used */
+          if (fds != NULL && *n_fds < BUS_MOST_FDS)
+            fds[(*n_fds)++] = fd;
+          else
+            (void) close (fd);
         }
     }
 }
 
 ssize_t
-sysprof_bus_socket_receive (int fd, void *bytes, size_t size)
+sysprof_dbus_socket_receive (int socket, void *bytes, size_t size, int *fds, unsigned *n_fds)
 {
   struct iovec part = { bytes, size };
   union
   {
-    char bytes[CMSG_SPACE (MOST_FDS * sizeof (int))];
+    char bytes[CMSG_SPACE (MOST_PASSED * sizeof (int))];
     struct cmsghdr align;
   } control;
   struct msghdr message = { .msg_iov = &part,
@@ -102,32 +101,9 @@ sysprof_bus_socket_receive (int fd, void *bytes, size_t size)
   ssize_t n;
 
   do
-    n = recvmsg (fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    n = recvmsg (socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   while (n < 0 && errno == EINTR);
   if (n >= 0)
-    drop_fds (&message);
+    take_fds (&message, fds, n_fds);
   return n;
-}
-
-static uint32_t
-read_u32 (const uint8_t *bytes, bool is_big_endian)
-{
-  uint32_t value;
-
-  memcpy (&value, bytes, sizeof value);
-  return is_big_endian ? GUINT32_FROM_BE (value) : GUINT32_FROM_LE (value);
-}
-
-size_t
-sysprof_bus_message_size (const uint8_t *bytes)
-{
-  bool is_big_endian = bytes[0] == 'B';
-  uint32_t body = read_u32 (bytes + 4, is_big_endian);
-  uint32_t fields = read_u32 (bytes + 12, is_big_endian);
-  uint64_t size = BUS_FIXED_SIZE + (((uint64_t) fields + 7) & ~UINT64_C (7)) + body;
-
-  if ((bytes[0] != 'l' && bytes[0] != 'B') || bytes[3] != 1 || fields > MOST_FIELDS_SIZE ||
-      size > MOST_MESSAGE)
-    return 0;
-  return (size_t) size;
 }

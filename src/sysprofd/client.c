@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Clients of the bus and their calls. This file alone decides whether a call may run: it
+ * queries polkit about the client's name on the bus. Polkit may request a password from the
+ * user, and the calls of other clients continue meanwhile. One query decides for all calls that
+ * wait. */
+
+#include "sysprofd/sysprofd.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUS_ITSELF   "org.freedesktop.DBus"
+#define POLKIT       "org.freedesktop.PolicyKit1"
+#define POLKIT_PATH  "/org/freedesktop/PolicyKit1/Authority"
+#define POLKIT_CALLS "org.freedesktop.PolicyKit1.Authority"
+#define ACTION       "org.gnome.sysprof3.profile"
+#define MAY_INTERACT 1u /* polkit: AllowUserInteraction */
+
+#define MOST_CALLS    1024u /* waiting calls of one client */
+#define MOST_CALL_FDS 64u   /* descriptors in them */
+#define MOST_CHILDREN 8u    /* of one user at a time */
+#define MOST_CLIENTS  4096u
+
+static Client *
+find_client (const Service *service, const char *name)
+{
+  Client *client = service->clients;
+
+  while (client != NULL && strcmp (client->name, name) != 0)
+    client = client->next;
+  return client;
+}
+
+static Client *
+add_client (Service *service, const char *name)
+{
+  Client *client;
+  unsigned n = 0;
+
+  for (client = service->clients; client != NULL; client = client->next)
+    n++;
+  client = n < MOST_CLIENTS ? calloc (1, sizeof *client) : NULL;
+  if (client == NULL)
+    return NULL;
+
+  client->name = strdup (name);
+  if (client->name == NULL)
+    {
+      free (client);
+      return NULL;
+    }
+  client->end = &client->first;
+  client->socket = -1;
+  client->next = service->clients;
+  service->clients = client;
+  return client;
+}
+
+static Call *
+pop_call (Client *client)
+{
+  Call *call = client->first;
+
+  client->first = call->next;
+  if (client->first == NULL)
+    client->end = &client->first;
+  client->n_calls--;
+  client->n_fds -= call->message->n_fds;
+  return call;
+}
+
+/* --- authorization --- */
+
+static void
+ask_bus (Service *service, Client *client)
+{
+  static const BusHeader header = { .type = BUS_METHOD_CALL,
+                                    .path = "/org/freedesktop/DBus",
+                                    .interface = BUS_ITSELF,
+                                    .member = "GetConnectionCredentials",
+                                    .destination = BUS_ITSELF,
+                                    .signature = "s" };
+  BusWriter body = { 0 };
+
+  sysprof_dbus_write_string (&body, client->name);
+  client->credentials_serial = sysprof_dbus_connection_send (service->bus, &header, &body, -1);
+  sysprof_dbus_writer_clear (&body);
+}
+
+/* The question is named after the client, so that it can be canceled. */
+static void
+ask_polkit (Service *service, Client *client)
+{
+  static const BusHeader header = { .type = BUS_METHOD_CALL,
+                                    .path = POLKIT_PATH,
+                                    .interface = POLKIT_CALLS,
+                                    .member = "CheckAuthorization",
+                                    .destination = POLKIT,
+                                    .signature = "(sa{sv})sa{ss}us" };
+  BusWriter body = { 0 };
+  size_t array;
+
+  sysprof_dbus_write_string (&body, "system-bus-name");
+  array = sysprof_dbus_begin_array (&body, 8);
+  sysprof_dbus_write_string (&body, "name");
+  sysprof_dbus_write_signature (&body, "s");
+  sysprof_dbus_write_string (&body, client->name);
+  sysprof_dbus_end_array (&body, array, 8);
+  sysprof_dbus_write_string (&body, ACTION);
+  array = sysprof_dbus_begin_array (&body, 8);
+  sysprof_dbus_end_array (&body, array, 8);
+  sysprof_dbus_write_u32 (&body, MAY_INTERACT);
+  sysprof_dbus_write_string (&body, client->name);
+  client->check_serial = sysprof_dbus_connection_send (service->bus, &header, &body, -1);
+  sysprof_dbus_writer_clear (&body);
+}
+
+static void
+cancel_question (Service *service, const Client *client)
+{
+  static const BusHeader header = { .type = BUS_METHOD_CALL,
+                                    .flags = BUS_NO_REPLY,
+                                    .path = POLKIT_PATH,
+                                    .interface = POLKIT_CALLS,
+                                    .member = "CancelCheckAuthorization",
+                                    .destination = POLKIT,
+                                    .signature = "s" };
+  BusWriter body = { 0 };
+
+  sysprof_dbus_write_string (&body, client->name);
+  (void) sysprof_dbus_connection_send (service->bus, &header, &body, -1);
+  sysprof_dbus_writer_clear (&body);
+}
+
+/* Whether polkit permits. The reply must come from the owner of polkit's name, and contain
+ * (is authorized, is challenge, details). */
+static bool
+is_permission (const Service *service, BusMessage *reply)
+{
+  return reply->type == BUS_METHOD_RETURN && *service->polkit != '\0' &&
+         strcmp (reply->sender, service->polkit) == 0 &&
+         strcmp (reply->signature, "(bba{ss})") == 0 &&
+         sysprof_dbus_read_u32 (&reply->body) == 1 && !reply->body.is_failed;
+}
+
+/* The answer holds for all calls that wait now. */
+static void
+take_permission (Service *service, Client *client, BusMessage *reply)
+{
+  bool is_permitted = is_permission (service, reply);
+
+  client->check_serial = 0;
+  for (Call *call = client->first; is_permitted && call != NULL; call = call->next)
+    call->is_authorized = true;
+  if (is_permitted)
+    return;
+
+  sysprof_journal_write ("uid %u, pid %u: refused", client->uid, client->pid);
+  while (client->first != NULL)
+    {
+      Call *call = pop_call (client);
+
+      sysprof_reply_fail (&call->reply, "AccessDenied", "Not authorized to make request");
+      sysprof_call_answer (service, call);
+      sysprof_call_free (call);
+    }
+}
+
+/* A dictionary with UnixUserID and ProcessID. */
+static void
+take_credentials (Client *client, BusMessage *reply)
+{
+  BusReader *body = &reply->body;
+  size_t end;
+  bool has_uid = false;
+
+  client->credentials_serial = 0;
+  if (reply->type != BUS_METHOD_RETURN || strcmp (reply->sender, BUS_ITSELF) != 0 ||
+      strcmp (reply->signature, "a{sv}") != 0)
+    return;
+
+  end = sysprof_dbus_read_array (body, 8);
+  while (body->at < end && !body->is_failed)
+    {
+      const char *key;
+      BusReader value;
+
+      sysprof_dbus_read_align (body, 8);
+      key = sysprof_dbus_read_string (body);
+      value = *body;
+      sysprof_dbus_skip (body, "v");
+      if (strcmp (sysprof_dbus_read_signature (&value), "u") != 0)
+        continue;
+      if (strcmp (key, "UnixUserID") == 0)
+        {
+          client->uid = sysprof_dbus_read_u32 (&value);
+          has_uid = true;
+        }
+      if (strcmp (key, "ProcessID") == 0)
+        client->pid = sysprof_dbus_read_u32 (&value);
+    }
+  client->has_credentials = has_uid && !body->is_failed;
+}
+
+void
+sysprof_client_take_reply (Service *service, BusMessage *message)
+{
+  uint32_t serial = message->reply_serial;
+
+  if (message->sender == NULL || serial == 0)
+    return;
+  if (serial == service->polkit_serial)
+    {
+      service->polkit_serial = 0;
+      if (message->type == BUS_METHOD_RETURN && strcmp (message->sender, BUS_ITSELF) == 0 &&
+          strcmp (message->signature, "s") == 0)
+        (void) snprintf (service->polkit, sizeof service->polkit, "%s",
+                         sysprof_dbus_read_string (&message->body));
+      return;
+    }
+  for (Client *client = service->clients; client != NULL; client = client->next)
+    {
+      if (client->credentials_serial == serial)
+        take_credentials (client, message);
+      else if (client->check_serial == serial)
+        take_permission (service, client, message);
+    }
+}
+
+/* --- calls --- */
+
+static const char *
+reason_to_refuse (const Client *client, const BusMessage *message)
+{
+  if (client == NULL)
+    return "The service has too many clients";
+  if (message->is_too_long)
+    return "The message is too long";
+  if (client->n_calls >= MOST_CALLS)
+    return "Too many calls of this client are waiting";
+  if (client->n_fds + message->n_fds > MOST_CALL_FDS)
+    return "Too many descriptors of this client are waiting";
+  return NULL;
+}
+
+/* Takes `message`. */
+void
+sysprof_client_take_call (Service *service, BusMessage *message)
+{
+  const Method *method = sysprof_method_find (service, message);
+  Call *call = method != NULL ? calloc (1, sizeof *call) : NULL;
+  Client *client;
+  const char *reason;
+
+  if (call == NULL)
+    {
+      sysprof_dbus_message_free (message);
+      return;
+    }
+  *call = (Call){ .service = service,
+                  .method = method,
+                  .message = message,
+                  .values = &message->body,
+                  .reply = { .fd = -1 } };
+  if (method->kind == RUNS_FREE)
+    {
+      method->run (call);
+      sysprof_call_answer (service, call);
+      sysprof_call_free (call);
+      return;
+    }
+
+  service->last_call = sysprof_service_now ();
+  client = find_client (service, message->sender);
+  if (client == NULL)
+    client = add_client (service, message->sender);
+  reason = reason_to_refuse (client, message);
+  if (reason != NULL)
+    {
+      sysprof_reply_fail (&call->reply, "LimitsExceeded", "%s", reason);
+      sysprof_call_answer (service, call);
+      sysprof_call_free (call);
+      return;
+    }
+  call->client = client;
+  *client->end = call;
+  client->end = &call->next;
+  client->n_calls++;
+  client->n_fds += message->n_fds;
+}
+
+static unsigned
+count_children (const Service *service, uint32_t uid)
+{
+  unsigned n = 0;
+
+  for (const Client *client = service->clients; client != NULL; client = client->next)
+    n += client->child != 0 && client->uid == uid;
+  return n;
+}
+
+static void
+log_grant (Client *client, const Call *call, uint64_t bit)
+{
+  char path[32], comm[32] = "";
+  FILE *file;
+
+  if ((client->logged & bit) != 0)
+    return;
+  client->logged |= bit;
+  (void) snprintf (path, sizeof path, "/proc/%u/comm", client->pid);
+  file = fopen (path, "re");
+  if (file != NULL)
+    {
+      if (fgets (comm, sizeof comm, file) != NULL)
+        comm[strcspn (comm, "\n")] = '\0';
+      (void) fclose (file);
+    }
+  sysprof_journal_write ("uid %u, pid %u (%s): granted %s", client->uid, client->pid, comm,
+                         call->method->name);
+}
+
+/* The first call of the client runs, if it is authorized and nothing else of it runs. */
+static bool
+advance (Service *service, Client *client)
+{
+  Call *call = client->first;
+
+  if (call == NULL || client->running != NULL)
+    return false;
+  if (!call->is_authorized)
+    {
+      if (!client->has_credentials && client->credentials_serial == 0)
+        ask_bus (service, client);
+      if (client->check_serial == 0)
+        ask_polkit (service, client);
+      return false;
+    }
+  if (!client->has_credentials || (call->method->kind == RUNS_IN_CHILD &&
+                                   count_children (service, client->uid) >= MOST_CHILDREN))
+    return false;
+
+  (void) pop_call (client);
+  log_grant (client, call, sysprof_method_bit (call->method));
+  if (call->method->kind == RUNS_IN_CHILD && sysprof_child_start (client, call))
+    return false;
+  if (call->method->kind == RUNS_IN_CHILD)
+    sysprof_reply_fail (&call->reply, "LimitsExceeded", "Cannot start a process");
+  else
+    call->method->run (call);
+  sysprof_call_answer (service, call);
+  sysprof_call_free (call);
+  return true;
+}
+
+void
+sysprof_clients_advance (Service *service)
+{
+  for (Client *client = service->clients; client != NULL; client = client->next)
+    while (advance (service, client))
+      continue;
+}
+
+/* --- the end of a client --- */
+
+static void
+free_client (Service *service, Client *client)
+{
+  if (client->check_serial != 0)
+    cancel_question (service, client);
+  if (client->child != 0)
+    {
+      (void) kill (client->child, SIGKILL);
+      (void) close (client->socket);
+      sysprof_call_free (client->running);
+    }
+  while (client->first != NULL)
+    sysprof_call_free (pop_call (client));
+  if (service->rapl_client == client)
+    {
+      sysprof_rapl_free (service->rapl);
+      service->rapl = NULL;
+      service->rapl_client = NULL;
+    }
+  sysprof_holds_end_of_client (service, client);
+  free (client->name);
+  free (client);
+}
+
+static void
+remove_client (Service *service, const char *name)
+{
+  Client **at = &service->clients;
+  Client *client;
+
+  while (*at != NULL && strcmp ((*at)->name, name) != 0)
+    at = &(*at)->next;
+  client = *at;
+  if (client != NULL)
+    {
+      *at = client->next;
+      free_client (service, client);
+    }
+}
+
+void
+sysprof_client_take_signal (Service *service, BusMessage *message)
+{
+  const char *name, *owner;
+
+  if (message->sender == NULL || strcmp (message->sender, BUS_ITSELF) != 0 ||
+      message->member == NULL)
+    return;
+  if (strcmp (message->member, "NameAcquired") == 0 && strcmp (message->signature, "s") == 0)
+    service->has_name |= strcmp (sysprof_dbus_read_string (&message->body), SERVICE_NAME) == 0;
+  if (strcmp (message->member, "NameLost") == 0 && strcmp (message->signature, "s") == 0)
+    service->is_ended |= strcmp (sysprof_dbus_read_string (&message->body), SERVICE_NAME) == 0;
+  if (strcmp (message->member, "NameOwnerChanged") != 0 ||
+      strcmp (message->signature, "sss") != 0)
+    return;
+
+  name = sysprof_dbus_read_string (&message->body);
+  (void) sysprof_dbus_read_string (&message->body);
+  owner = sysprof_dbus_read_string (&message->body);
+  if (message->body.is_failed)
+    return;
+  if (strcmp (name, POLKIT) == 0)
+    (void) snprintf (service->polkit, sizeof service->polkit, "%s", owner);
+  else if (*owner == '\0')
+    remove_client (service, name);
+}
+
+void
+sysprof_clients_clear (Service *service)
+{
+  while (service->clients != NULL)
+    {
+      Client *client = service->clients;
+
+      service->clients = client->next;
+      free_client (service, client);
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Settings of the whole machine that clients may change for some time. Before a setting is
+ * changed, its former and its new value are written to a file, from which the next start and
+ * `sysprofd --restore` restore it. */
+
+#include "sysprofd/sysprofd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HELD_PARENT  "/run/sysprof"
+#define HELD         HELD_PARENT "/held"
+#define CPUS         "/sys/devices/system/cpu"
+#define MOST_CPUS    8192
+#define PROFILES     "org.freedesktop.UPower.PowerProfiles"
+#define PROFILE_PATH "/org/freedesktop/UPower/PowerProfiles"
+#define PROFILE_MSEC 3000 /* to start and to answer */
+
+/* --- small files --- */
+
+/* Reads one line. */
+static bool
+read_line (const char *path, char *line, size_t size)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read (fd, line, size - 1) : -1;
+
+  if (fd >= 0)
+    (void) close (fd);
+  if (n < 0)
+    return false;
+  line[n] = '\0';
+  line[strcspn (line, "\n")] = '\0';
+  return true;
+}
+
+static bool
+write_text (const char *path, int flags, const char *text)
+{
+  int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  ssize_t n = fd >= 0 ? write (fd, text, strlen (text)) : -1;
+  int saved = errno;
+
+  if (fd >= 0)
+    (void) close (fd);
+  errno = saved;
+  return n == (ssize_t) strlen (text);
+}
+
+/* --- perf_event_paranoid and the CPU frequency governor --- */
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+static bool
+read_paranoid (char value[MOST_SETTING])
+{
+  return read_line (PARANOID, value, MOST_SETTING);
+}
+
+static bool
+write_paranoid (const char *value)
+{
+  return write_text (PARANOID, 0, value);
+}
+
+static bool
+read_governor (char value[MOST_SETTING])
+{
+  return read_line (CPUS "/cpu0/cpufreq/scaling_governor", value, MOST_SETTING);
+}
+
+static bool
+write_governor (const char *value)
+{
+  bool is_written = false;
+
+  for (unsigned cpu = 0; cpu < MOST_CPUS; cpu++)
+    {
+      char path[96];
+
+      (void) snprintf (path, sizeof path, CPUS "/cpu%u/cpufreq/scaling_governor", cpu);
+      if (access (path, F_OK) == 0)
+        is_written = write_text (path, 0, value);
+      else if (errno == ENOENT && !is_written)
+        break; /* there is no scaling */
+    }
+  return is_written;
+}
+
+bool
+sysprof_setting_has_governor (const char *governor)
+{
+  char available[512];
+  size_t length = strlen (governor);
+
+  if (length == 0 || length >= MOST_SETTING || strchr (governor, ' ') != NULL ||
+      !read_line (CPUS "/cpu0/cpufreq/scaling_available_governors", available,
+                  sizeof available))
+    return false;
+  for (char *at = available; (at = strstr (at, governor)) != NULL; at++)
+    if ((at == available || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+      return true;
+  return false;
+}
+
+/* --- the power profile, a property on the bus --- */
+
+/* Get returns the value; with `value` set, Set writes it. Borrowed by the reply. */
+static BusMessage *
+call_profiles (BusConnection *bus, const char *value)
+{
+  const BusHeader header = { .type = BUS_METHOD_CALL,
+                             .path = PROFILE_PATH,
+                             .interface = "org.freedesktop.DBus.Properties",
+                             .member = value != NULL ? "Set" : "Get",
+                             .destination = PROFILES,
+                             .signature = value != NULL ? "ssv" : "ss" };
+  BusWriter body = { 0 };
+  BusMessage *reply;
+
+  sysprof_dbus_write_string (&body, PROFILES);
+  sysprof_dbus_write_string (&body, "ActiveProfile");
+  if (value != NULL)
+    {
+      sysprof_dbus_write_signature (&body, "s");
+      sysprof_dbus_write_string (&body, value);
+    }
+  reply = sysprof_dbus_connection_call (bus, &header, &body, PROFILE_MSEC);
+  sysprof_dbus_writer_clear (&body);
+  return reply;
+}
+
+/* Uses a connection of its own, so that messages of clients are not read here. */
+static bool
+exchange_profile (const char *set, char value[MOST_SETTING])
+{
+  BusConnection *bus =
+      sysprof_dbus_connection_new (sysprof_service_address (), false, PROFILE_MSEC);
+  BusMessage *reply = bus != NULL ? call_profiles (bus, set) : NULL;
+  bool is_valid = reply != NULL;
+  int saved = errno;
+
+  if (reply != NULL && set == NULL)
+    {
+      const char *found = "";
+
+      if (strcmp (reply->signature, "v") == 0 &&
+          strcmp (sysprof_dbus_read_signature (&reply->body), "s") == 0)
+        found = sysprof_dbus_read_string (&reply->body);
+      is_valid =
+          *found != '\0' && strlen (found) < MOST_SETTING && strchr (found, '\n') == NULL;
+      saved = EPROTO;
+      if (is_valid)
+        (void) snprintf (value, MOST_SETTING, "%s", found);
+    }
+  sysprof_dbus_message_free (reply);
+  sysprof_dbus_connection_free (bus);
+  errno = saved;
+  return is_valid;
+}
+
+static bool
+read_profile (char value[MOST_SETTING])
+{
+  return exchange_profile (NULL, value);
+}
+
+static bool
+write_profile (const char *value)
+{
+  return exchange_profile (value, NULL);
+}
+
+/* --- holding and releasing --- */
+
+static const struct
+{
+  const char *file;
+  bool (*read) (char value[MOST_SETTING]);
+  bool (*write) (const char *value);
+} settings[] = {
+  [SETTING_PARANOID] = { HELD "/paranoid", read_paranoid, write_paranoid },
+  [SETTING_GOVERNOR] = { HELD "/governor", read_governor, write_governor },
+  [SETTING_POWER_PROFILE] = { HELD "/power-profile", read_profile, write_profile },
+};
+
+_Static_assert(sizeof settings / sizeof settings[0] == N_SETTINGS, "a row each");
+
+bool
+sysprof_setting_read (Setting setting, char value[MOST_SETTING])
+{
+  return settings[setting].read (value);
+}
+
+/* The file has the former value, then the one that was set, in a line each. */
+static bool
+read_held (Setting setting, char former[MOST_SETTING], char set[MOST_SETTING])
+{
+  FILE *file = fopen (settings[setting].file, "re");
+  bool is_valid;
+
+  if (file == NULL)
+    return false;
+
+  is_valid = fgets (former, MOST_SETTING, file) != NULL && strchr (former, '\n') != NULL &&
+             fgets (set, MOST_SETTING, file) != NULL && strchr (set, '\n') != NULL;
+  (void) fclose (file);
+  if (is_valid)
+    {
+      former[strcspn (former, "\n")] = '\0';
+      set[strcspn (set, "\n")] = '\0';
+    }
+  return is_valid;
+}
+
+/* A crash leaves either the old file or the new one. */
+static bool
+write_held (Setting setting, const char *former, const char *set)
+{
+  char text[2 * MOST_SETTING + 2];
+  char path[96];
+
+  (void) snprintf (text, sizeof text, "%s\n%s\n", former, set);
+  (void) snprintf (path, sizeof path, "%s.new", settings[setting].file);
+  if ((mkdir (HELD_PARENT, 0700) != 0 && errno != EEXIST) ||
+      (mkdir (HELD, 0700) != 0 && errno != EEXIST))
+    return false;
+  return write_text (path, O_CREAT | O_TRUNC, text) &&
+         rename (path, settings[setting].file) == 0;
+}
+
+bool
+sysprof_setting_hold (Setting setting, const char *value)
+{
+  char former[MOST_SETTING], set[MOST_SETTING];
+  bool is_held = read_held (setting, former, set);
+  int saved;
+
+  if (!is_held && !settings[setting].read (former))
+    return false;
+  if (!write_held (setting, former, value))
+    return false;
+  if (settings[setting].write (value))
+    return true;
+
+  saved = errno;
+  if (is_held)
+    (void) write_held (setting, former, set); /* else the value stays after the last hold */
+  else
+    (void) unlink (settings[setting].file);
+  errno = saved;
+  return false;
+}
+
+void
+sysprof_setting_release (Setting setting)
+{
+  char former[MOST_SETTING], set[MOST_SETTING], now[MOST_SETTING];
+
+  if (read_held (setting, former, set) && settings[setting].read (now) &&
+      strcmp (now, set) == 0 && !settings[setting].write (former))
+    sysprof_journal_write ("cannot restore '%s': %s", former, strerror (errno));
+  (void) unlink (settings[setting].file); /* ENOENT if the setting was not held */
+}

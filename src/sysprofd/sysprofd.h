@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* sysprofd: lends the privileges of a recording to authorized clients of the system bus.
+ *
+ *   main.c         arguments, the bus name, the loop, the end
+ *   client.c       who calls: credentials, authorization with polkit, order of the calls
+ *   method.c       objects and their methods; introspection
+ *   reply.c        replies and errors
+ *   child.c        runs a method in a child process, which may block without harm to others
+ *   hold.c         what lasts longer than a call: connections and changed settings
+ *   setting.c      settings of the machine, and the former values on disk
+ *   perf-event.c, proc-file.c, process-info.c, rapl.c, lend.c: the methods
+ *   journal.c      one line for each grant
+ *
+ * The program has one thread and one loop. Each client has one queue of calls, and at most one
+ * of them runs. It starts no programs, parses no files that users wrote, and never takes on
+ * the identity of a user. Only client.c decides whether a call may run. */
+
+#pragma once
+
+#include "dbus/dbus.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NSEC_PER_SEC INT64_C (1000000000)
+#define SERVICE_NAME "org.gnome.Sysprof3"
+
+typedef struct Service Service;
+typedef struct Client Client;
+typedef struct Call Call;
+
+/* --- replies --- */
+
+typedef struct
+{
+  BusWriter body;
+  int fd;            /* owned; -1 = none */
+  const char *error; /* behind "org.freedesktop.DBus.Error."; NULL = success */
+  char text[256];    /* of the error */
+} Reply;
+
+__attribute__ ((format (printf, 3, 4))) void
+sysprof_reply_fail (Reply *self, const char *error, const char *format, ...);
+/* Index 0 of the descriptors of the reply. Takes `fd`. */
+void sysprof_reply_set_fd (Reply *self, int fd);
+/* A string, with '?' for bytes that are not UTF-8. Changes `text`. */
+void sysprof_reply_write_text (BusWriter *body, char *text);
+
+/* --- methods --- */
+
+typedef enum
+{
+  RUNS_FREE,     /* at once, without authorization */
+  RUNS_HERE,     /* when authorized; must not block */
+  RUNS_IN_CHILD, /* when authorized, in a process of its own; changes nothing here */
+} MethodKind;
+
+typedef struct
+{
+  const char *interface;
+  const char *name;
+  const char *in;
+  const char *out;
+  MethodKind kind;
+  void (*run) (Call *call);
+} Method;
+
+struct Call
+{
+  Service *service;
+  Client *client;
+  const Method *method;
+  BusMessage *message;
+  BusReader *values; /* of the message */
+  Reply reply;
+  bool is_authorized;
+  Call *next;
+};
+
+/* NULL if the call has been answered: there is no such method. */
+const Method *sysprof_method_find (Service *service, const BusMessage *message);
+/* A bit of its own for each method. */
+uint64_t sysprof_method_bit (const Method *method);
+void sysprof_call_answer (Service *service, Call *call);
+/* The bytes of the reply; NULL if none is expected. *(full)* */
+uint8_t *sysprof_call_serialize (Call *call, size_t *size);
+/* The descriptor at an index of the caller's message; -1 = none. Borrowed. */
+int sysprof_call_get_fd (const Call *call, uint32_t index);
+void sysprof_call_free (Call *call);
+
+extern const char sysprof_introspection_service[];
+extern const char sysprof_introspection_profiler[];
+extern const char sysprof_introspection_rights[];
+
+void sysprof_run_perf_event_open (Call *call);
+void sysprof_run_get_proc_file (Call *call);
+void sysprof_run_get_proc_fd (Call *call);
+void sysprof_run_get_process_info (Call *call);
+void sysprof_run_set_governor (Call *call);
+void sysprof_run_set_paranoid (Call *call);
+void sysprof_run_rapl_start (Call *call);
+void sysprof_run_rapl_stop (Call *call);
+void sysprof_run_connect (Call *call);
+void sysprof_run_open_monitor (Call *call);
+void sysprof_run_hold_power_profile (Call *call);
+void sysprof_run_hold_paranoid (Call *call);
+
+/* --- clients --- */
+
+struct Client
+{
+  char *name; /* unique name on the bus */
+  uint32_t uid;
+  uint32_t pid;                /* 0 = not known */
+  uint32_t credentials_serial; /* of our pending questions; 0 = none */
+  uint32_t check_serial;
+  bool has_credentials;
+  uint64_t logged; /* one bit per method */
+  Call *first;
+  Call **end;
+  unsigned n_calls;
+  unsigned n_fds; /* descriptors in the messages of the calls */
+  Call *running;  /* in a child */
+  int child;      /* its process ID; 0 = none */
+  int socket;     /* from the child */
+  int64_t child_deadline;
+  Client *next;
+};
+
+void sysprof_client_take_call (Service *service, BusMessage *message);
+void sysprof_client_take_reply (Service *service, BusMessage *message);
+void sysprof_client_take_signal (Service *service, BusMessage *message);
+/* Starts what may start. */
+void sysprof_clients_advance (Service *service);
+void sysprof_clients_clear (Service *service);
+
+bool sysprof_child_start (Client *client, Call *call);
+/* Receives the result, or gives up. */
+void sysprof_child_finish (Service *service, Client *client);
+
+/* --- settings and holds --- */
+
+typedef enum
+{
+  SETTING_PARANOID,
+  SETTING_GOVERNOR,
+  SETTING_POWER_PROFILE,
+  N_SETTINGS
+} Setting;
+
+#define MOST_SETTING 64 /* bytes of a value, with its NUL */
+
+/* FALSE: there is no such setting here. */
+bool sysprof_setting_read (Setting setting, char value[MOST_SETTING]);
+/* Whether the machine has this value for cpu0. */
+bool sysprof_setting_has_governor (const char *governor);
+/* Keeps the former value on disk, then writes. FALSE with errno. */
+bool sysprof_setting_hold (Setting setting, const char *value);
+/* Writes the former value, unless the setting was changed by another program. */
+void sysprof_setting_release (Setting setting);
+
+typedef struct Hold Hold;
+struct Hold
+{
+  Setting setting; /* N_SETTINGS: a connection, which is served by a child */
+  char value[MOST_SETTING];
+  int fd; /* the client has closed it when it reports a hang-up; -1: ends with the client */
+  const Client *client; /* NULL: independent of the client's name */
+  uint32_t uid;
+  Hold *next;
+};
+
+/* Changes the setting until the client leaves. An empty value ends the hold. */
+bool
+sysprof_hold_for_client (Service *service, Client *client, Setting setting, const char *value);
+/* Takes `fd`. */
+bool sysprof_hold_for_fd (Service *service,
+                          const Client *client,
+                          Setting setting,
+                          const char *value,
+                          int fd);
+/* Whether this user may have one more. */
+bool sysprof_hold_is_permitted (const Service *service, const Client *client);
+void sysprof_hold_end (Service *service, Hold *hold);
+void sysprof_holds_end_of_client (Service *service, const Client *client);
+
+/* --- RAPL --- */
+
+typedef struct Rapl Rapl;
+/* Reads the counters. NULL does nothing. */
+void sysprof_rapl_tick (Rapl *self);
+/* Stops and flushes. NULL does nothing. */
+void sysprof_rapl_free (Rapl *self);
+
+/* --- the service --- */
+
+struct Service
+{
+  BusConnection *bus;
+  const char *address;
+  bool has_name;
+  bool is_ended;    /* the name or the bus is lost */
+  char polkit[256]; /* unique name of polkit; "" = it does not run */
+  uint32_t polkit_serial;
+  int64_t last_call; /* ns */
+  Client *clients;
+  Hold *holds;
+  Rapl *rapl;
+  const Client *rapl_client;
+  int64_t rapl_tick; /* ns */
+};
+
+int64_t sysprof_service_now (void);
+const char *sysprof_service_address (void);
+
+__attribute__ ((format (printf, 1, 2))) void sysprof_journal_write (const char *format, ...);
