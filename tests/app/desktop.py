@@ -219,6 +219,12 @@ class Application:
         moves = [word for x in steps[1:] for word in ('mousemove', '--sync', str(x), str(y))]
         subprocess.run(['xdotool', 'mousemove', '--sync', str(steps[0]), str(y), 'mousedown', '1', *moves, 'mouseup', '1'], check=True)
 
+    def choose_file(self, path):
+        """Saves as `path` in the file chooser that is open."""
+        dialog = self.wait_for(lambda name: name.startswith('Export'), 'filler')
+        self.wait_for('Name:', 'text', dialog).queryEditableText().setTextContents(str(path))
+        self.press('_Save Save', 'push button', dialog)
+
     def click(self, node):
         area = self.extents(node)
         subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 2), str(area.y + area.height // 2),

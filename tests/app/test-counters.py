@@ -14,6 +14,7 @@ import captures  # noqa: E402
 
 SECOND, PID = 10**9, 100
 MAIN, DRAW = captures.JIT + 16, captures.JIT + 32
+N_OTHERS, MOST_CHARTS = 210, 200
 RECEIVED, SENT = 5_000_000, 2_000_000  # bytes a second
 
 
@@ -22,7 +23,9 @@ def write(path):
     capture.process('/usr/bin/painter', time=0, pid=PID)
     capture.jitmap([(MAIN, 'main'), (DRAW, 'draw')], time=0, pid=PID)
     capture.ctrdef([(1, 'Network', 'RX Bytes', 'Received', 0), (2, 'Network', 'TX Bytes', 'Sent', 0)], time=0)
+    capture.ctrdef([(10 + i, 'Widgets', f'Number {i}', '', 0) for i in range(N_OTHERS)], time=0)
     for second in range(10):
+        capture.ctrset([(10 + i, second if i == N_OTHERS - 1 else 7) for i in range(N_OTHERS)], time=second * SECOND)
         capture.ctrset([(1, second * RECEIVED), (2, second * SENT)], time=second * SECOND)
     for i in range(20):
         capture.allocation(0x1000 + 64 * i, 1000, [DRAW, MAIN], tid=PID, time=i * SECOND // 4, pid=PID)
@@ -49,6 +52,25 @@ class Counters(desktop.Case):
     def test_3_table_has_each_value(self):
         self.app.show('network/table')
         self.app.wait_for(lambda name: name.endswith('Network, RX Bytes, 45.0 MB'))
+
+    def counters(self):
+        """The list of charts of the section of other counters."""
+        chart = self.app.wait_for('Number 0', 'list')
+        return self.app.container(chart, 'Counters Chart')
+
+    def test_z1_counters_that_never_change_are_last(self):
+        self.app.show('other/chart')
+        self.app.wait_for('Widgets (Never Changes)', 'label')
+        charts = [node.name for node in self.app.walk(self.counters()) if node.getRoleName() == 'list' and node.name.startswith('Number')]
+        self.assertEqual(charts[:2], [f'Number {N_OTHERS - 1}', 'Number 0'])
+        self.app.wait_for(f'{N_OTHERS - MOST_CHARTS} more counters are in the Counters Table.', 'label')
+
+    def test_z2_search_leaves_the_counters_with_the_text(self):
+        self.app.act('find')
+        view = self.counters().parent.parent.parent.parent
+        self.app.wait(lambda: self.app.entry(view), 'search entry').setTextContents('number 20')
+        self.app.wait_for('2 counters', 'label', top=view)
+        self.app.key('Escape')
 
     def test_4_leaks_are_what_is_not_freed(self):
         self.app.show('memory/leaks')

@@ -4,6 +4,7 @@
 
 usage: test-spans.py SYSPROF SYSPROF_REPORT
 """
+import pathlib
 import re
 
 import desktop
@@ -62,12 +63,9 @@ class Spans(desktop.Case):
         return chip and [float(value) for value in re.findall(r'([\d.]+) s', chip.name)]
 
     def drag(self, chart, begin, end):
-        """Drags below the rows of a chart, between shares of its time axis."""
-        area = self.app.extents(chart)
-        x = [str(area.x + GUTTER + int((area.width - GUTTER) * (begin + (end - begin) * i / 4))) for i in range(5)]
-        moves = [word for at in x[1:] for word in ('mousemove', '--sync', at, str(area.y + area.height - ROW))]
-        subprocess.run(['xdotool', 'mousemove', '--sync', x[0], str(area.y + area.height - ROW), 'mousedown', '1', *moves, 'mouseup', '1'],
-                       check=True)
+        """Drags between shares of the time axis of a chart."""
+        gutter = GUTTER / self.app.extents(chart).width
+        self.app.drag(chart, *(gutter + (1 - gutter) * share for share in (begin, end)))
 
     def test_2z_drag_selects_and_its_edge_adjusts(self):
         self.app.show('marks/chart')
@@ -116,6 +114,26 @@ class Spans(desktop.Case):
             self.app.key('Down')
             self.wait_for_cursor(mark['message'])
         self.app.act('back')
+
+    def test_5a_search_leaves_the_spans_with_the_text(self):
+        self.app.show('marks/waterfall')
+        self.app.act('find')
+        view = self.app.container(self.app.wait_for('Mark Waterfall', 'list'), 'AppSpans')
+        entry = self.app.wait(lambda: self.app.entry(view), 'search entry')
+        entry.setTextContents('FRAME 3')
+        found = [row for row in self.report('marks') if 'frame 3' in row['message']]
+        self.app.wait_for(f'{len(found)} match', 'label', top=view)
+        self.app.press('Next Match', 'push button', top=view)
+        self.wait_for_cursor('frame 3')
+        entry.setTextContents('')
+        self.app.key('Escape')
+
+    def test_5b_chart_is_written_as_a_picture(self):
+        path = pathlib.Path(self.capture).with_name('waterfall.svg')
+        self.app.show('marks/waterfall')
+        self.app.act('export-view')
+        self.app.choose_file(path)
+        self.app.wait(lambda: path.exists() and path.read_text().rstrip().endswith('</svg>'), 'picture')
 
     def test_6_process_chart(self):
         self.app.show('processes/chart')

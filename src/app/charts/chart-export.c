@@ -73,13 +73,15 @@ on_response (GtkNativeDialog *dialog, int response, GtkWidget *chart)
 }
 
 void
-app_chart_export (GtkWidget *chart)
+app_chart_export (GtkWidget *chart, const char *name)
 {
   GtkFileChooserNative *dialog = gtk_file_chooser_native_new (
-      _ ("Export Timeline"), GTK_WINDOW (gtk_widget_get_root (chart)),
+      _ ("Export Chart as SVG or PNG"), GTK_WINDOW (gtk_widget_get_root (chart)),
       GTK_FILE_CHOOSER_ACTION_SAVE, NULL, NULL);
+  g_autofree char *file = g_strconcat (name, ".svg", NULL);
 
-  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), "timeline.svg");
+  g_strdelimit (file, "/", '-');
+  gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), file);
   gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (dialog), TRUE);
   g_signal_connect_object (dialog, "response", G_CALLBACK (on_response), chart, 0);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (dialog));

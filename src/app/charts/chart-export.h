@@ -7,4 +7,4 @@
 #include <gtk/gtk.h>
 
 /* Lets the user choose a file; PNG if its name ends in .png, else SVG. */
-void app_chart_export (GtkWidget *chart);
+void app_chart_export (GtkWidget *chart, const char *name);

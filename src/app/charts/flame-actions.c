@@ -4,7 +4,6 @@
 
 #include "app/charts/flame-private.h"
 
-#include "app/widgets/naming.h"
 #include "app/widgets/row-menu.h"
 #include "app/widgets/table-copy.h"
 
@@ -59,56 +58,24 @@ on_export (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 void
-app_flame_apply_search (AppFlame *self)
+app_flame_apply_search (gpointer flame)
 {
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->search_entry));
+  AppFlame *self = flame;
   g_autofree char *share = NULL;
 
   if (self->picture.result == NULL)
     return;
-  share =
-      g_strdup_printf (_ ("matches %.1f %%"), app_flame_picture_search (&self->picture, text));
-  gtk_label_set_text (GTK_LABEL (self->search_share), text[0] != '\0' ? share : "");
+  share = g_strdup_printf (
+      _ ("matches %.1f %%"),
+      app_flame_picture_search (&self->picture, app_search_get_text (&self->search)));
+  app_search_show_count (&self->search, share);
   gtk_widget_queue_draw (self->area);
 }
 
 static void
 on_find (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  AppFlame *self = APP_FLAME (widget);
-
-  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
-  gtk_widget_grab_focus (self->search_entry);
-}
-
-static void
-on_search_mode (GtkSearchBar *bar, GParamSpec *spec, AppFlame *self)
-{
-  if (!gtk_search_bar_get_search_mode (bar))
-    gtk_editable_set_text (GTK_EDITABLE (self->search_entry), "");
-}
-
-GtkWidget *
-app_flame_make_search (AppFlame *self)
-{
-  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
-
-  self->search_entry = gtk_search_entry_new ();
-  gtk_widget_set_hexpand (self->search_entry, TRUE);
-  app_set_name (self->search_entry, _ ("Search"));
-  self->search_share = gtk_label_new (NULL);
-  gtk_widget_set_hexpand (row, TRUE);
-  gtk_box_append (GTK_BOX (row), self->search_entry);
-  gtk_box_append (GTK_BOX (row), self->search_share);
-  self->search_bar = gtk_search_bar_new ();
-  gtk_search_bar_set_child (GTK_SEARCH_BAR (self->search_bar), row);
-  gtk_search_bar_connect_entry (GTK_SEARCH_BAR (self->search_bar),
-                                GTK_EDITABLE (self->search_entry));
-  g_signal_connect (self->search_bar, "notify::search-mode-enabled",
-                    G_CALLBACK (on_search_mode), self);
-  g_signal_connect_swapped (self->search_entry, "search-changed",
-                            G_CALLBACK (app_flame_apply_search), self);
-  return self->search_bar;
+  app_search_open (&APP_FLAME (widget)->search);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "app/charts/cursor.h"
 #include "app/charts/flame-picture.h"
 #include "app/charts/flame.h"
+#include "app/widgets/search.h"
 
 /* The area inside of the scrolled window. */
 #define APP_TYPE_FLAME_AREA (app_flame_area_get_type ())
@@ -37,13 +38,10 @@ struct _AppFlame
   GtkWidget *stack;
   GtkWidget *status;
   GtkWidget *line;
-  GtkWidget *search_bar;
-  GtkWidget *search_entry;
-  GtkWidget *search_share;
+  AppSearch search;
 };
 
 int app_flame_get_height (AppFlame *self);
-GtkWidget *app_flame_make_search (AppFlame *self);
-void app_flame_apply_search (AppFlame *self);
+void app_flame_apply_search (gpointer flame);
 void app_flame_add_menu (AppFlame *self);
 void app_flame_class_add_actions (GtkWidgetClass *class);

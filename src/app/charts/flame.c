@@ -427,7 +427,8 @@ app_flame_init (AppFlame *self)
   gtk_label_set_xalign (GTK_LABEL (self->line), 0);
   gtk_widget_add_css_class (self->line, "note");
   gtk_box_append (GTK_BOX (box), self->stack);
-  gtk_box_append (GTK_BOX (box), app_flame_make_search (self));
+  app_search_init (&self->search, app_flame_apply_search, self);
+  gtk_box_append (GTK_BOX (box), self->search.bar);
   gtk_box_append (GTK_BOX (box), self->line);
   gtk_widget_set_parent (box, GTK_WIDGET (self));
   add_controllers (self);

@@ -2,6 +2,7 @@
 
 /* Actions on the span at the cursor of a chart. To add one, add a row to `span_actions`. */
 
+#include "app/charts/chart-export.h"
 #include "app/charts/spans-private.h"
 
 #include <glib/gi18n.h>
@@ -148,6 +149,7 @@ app_spans_show_menu (AppSpans *self)
   for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
     if (action_applies (self, &span_actions[i]))
       g_menu_append (menu, _ (span_actions[i].title), span_actions[i].name);
+  g_menu_append (menu, _ ("_Export Chart…"), "view.export");
   app_span_picture_place (&self->picture, (guint) self->cursor_row,
                           (uint32_t) self->cursor_span, &area);
   gtk_widget_translate_coordinates (self->area, GTK_WIDGET (self), area.x, area.y, &x, &y);
@@ -164,6 +166,24 @@ static void
 on_menu (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   app_spans_show_menu (APP_SPANS (widget));
+}
+
+static void
+on_find (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  app_search_open (&APP_SPANS (widget)->search);
+}
+
+static void
+on_step (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  app_spans_step (APP_SPANS (widget), g_str_equal (name, "view.next") ? 1 : -1);
+}
+
+static void
+on_export (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  app_chart_export (APP_SPANS (widget)->stack, APP_SPANS (widget)->name);
 }
 
 bool
@@ -184,6 +204,10 @@ app_spans_class_add_actions (GtkWidgetClass *class)
   for (size_t i = 0; i < G_N_ELEMENTS (span_actions); i++)
     gtk_widget_class_install_action (class, span_actions[i].name, NULL, on_action);
   gtk_widget_class_install_action (class, "chart.menu", NULL, on_menu);
+  gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.next", NULL, on_step);
+  gtk_widget_class_install_action (class, "view.previous", NULL, on_step);
+  gtk_widget_class_install_action (class, "view.export", NULL, on_export);
   gtk_widget_class_add_binding_action (class, GDK_KEY_F10, GDK_SHIFT_MASK, "chart.menu", NULL);
   gtk_widget_class_add_binding_action (class, GDK_KEY_Menu, 0, "chart.menu", NULL);
 }

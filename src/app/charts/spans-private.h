@@ -8,6 +8,7 @@
 #include "app/charts/spans-area.h"
 #include "app/charts/spans.h"
 #include "app/session/query.h"
+#include "app/widgets/search.h"
 
 struct _AppSpans
 {
@@ -27,6 +28,7 @@ struct _AppSpans
   GtkWidget *ruler;
   GtkWidget *layer; /* AppSelectionLayer */
   GtkWidget *area;
+  AppSearch search;
 };
 
 const ChartSpan *app_spans_get_span (AppSpans *self); /* at the cursor; NULL = none */
@@ -37,5 +39,7 @@ void app_spans_activate (AppSpans *self);
 /* Shows or hides a row of the chart. */
 void app_spans_toggle (AppSpans *self, uint32_t row);
 void app_spans_show_menu (AppSpans *self);
+/* Moves the cursor to the next span, or to the one before. */
+void app_spans_step (AppSpans *self, int step);
 bool app_spans_run_key (AppSpans *self, guint key);
 void app_spans_class_add_actions (GtkWidgetClass *class);

@@ -226,6 +226,27 @@ find_row (AppSpans *self, int64_t from, int64_t step)
   return found;
 }
 
+/* Over all rows, from the last span to the first one. Rows of hidden groups are left out. */
+void
+app_spans_step (AppSpans *self, int step)
+{
+  int64_t n = self->picture.chart != NULL ? self->picture.chart->n_spans : 0;
+  int64_t at = self->cursor_span >= 0 || step > 0 ? self->cursor_span : 0;
+
+  for (int64_t i = 0; i < n; i++)
+    {
+      int64_t row;
+
+      at = (at + step + n) % n;
+      row = find_shown (self, at);
+      if (row >= 0)
+        {
+          move_cursor (self, row, at);
+          return;
+        }
+    }
+}
+
 static bool
 move_to_row (AppSpans *self, int64_t from, int64_t step)
 {
@@ -337,6 +358,7 @@ on_result (GtkWidget *widget, gpointer result, const GError *error)
   AppSpans *self = APP_SPANS (widget);
   const ChartSpan *at = app_spans_get_span (self);
   SpanChart *chart = result;
+  g_autofree char *count = NULL;
   int64_t span;
 
   if (error != NULL)
@@ -348,11 +370,54 @@ on_result (GtkWidget *widget, gpointer result, const GError *error)
   app_span_picture_take_chart (&self->picture, chart);
   set_cursor (self, span);
   app_spans_area_update (APP_SPANS_AREA (self->area));
+  count = g_strdup_printf (ngettext ("%u match", "%u matches", chart->n_spans), chart->n_spans);
+  app_search_show_count (&self->search, count);
   if (chart->n_spans == 0)
     show_status (self, _ ("Nothing Here"),
-                 _ ("The selected time and the filters leave nothing to draw."));
+                 _ ("The selected time, the filters and the search leave nothing to draw."));
   else
     gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "chart");
+}
+
+typedef struct
+{
+  const char *name; /* of the chart, static */
+  int64_t begin, end;
+  char *text; /* that spans must contain; owned */
+} SpanQuery;
+
+static void
+span_query_free (gpointer data)
+{
+  g_free (((SpanQuery *) data)->text);
+  g_free (data);
+}
+
+static gpointer
+fill (const ViewRequest *request, gconstpointer input, GError **error)
+{
+  const SpanQuery *query = input;
+  ViewRequest searching = *request;
+
+  searching.search = query->text;
+  return sysprof_span_chart_new (query->name, query->begin, query->end, &searching);
+}
+
+static const QueryKind query_kind = {
+  .fill = fill,
+  .free_input = span_query_free,
+  .free_result = (GDestroyNotify) sysprof_span_chart_free,
+};
+
+static void
+search (gpointer data)
+{
+  AppSpans *self = data;
+  SpanQuery *query = g_new0 (SpanQuery, 1);
+
+  *query = (SpanQuery){ self->name, self->picture.begin, self->picture.end,
+                        g_strdup (app_search_get_text (&self->search)) };
+  app_query_run (self->query, &query_kind, self->session, query);
 }
 
 static void
@@ -366,26 +431,6 @@ set_axis (AppSpans *self, int64_t begin, int64_t end)
   gtk_widget_queue_draw (self->area);
 }
 
-typedef struct
-{
-  const char *name; /* of the chart, static */
-  int64_t begin, end;
-} SpanQuery;
-
-static gpointer
-fill (const ViewRequest *request, gconstpointer input, GError **error)
-{
-  const SpanQuery *query = input;
-
-  return sysprof_span_chart_new (query->name, query->begin, query->end, request);
-}
-
-static const QueryKind query_kind = {
-  .fill = fill,
-  .free_input = g_free,
-  .free_result = (GDestroyNotify) sysprof_span_chart_free,
-};
-
 static void
 refresh (AppSpans *self)
 {
@@ -393,15 +438,12 @@ refresh (AppSpans *self)
   bool is_picked = self->picked_end > self->picked_begin &&
                    focus->selected_begin == self->picked_begin &&
                    focus->selected_end == MIN (self->picked_end, focus->duration);
-  SpanQuery *query;
 
   if (!is_picked || self->picture.chart == NULL)
     set_axis (self, focus->selected_begin, focus->selected_end);
   app_selection_layer_set_selection (APP_SELECTION_LAYER (self->layer), focus->selected_begin,
                                      focus->selected_end);
-  query = g_new0 (SpanQuery, 1);
-  *query = (SpanQuery){ self->name, self->picture.begin, self->picture.end };
-  app_query_run (self->query, &query_kind, self->session, query);
+  search (self);
 }
 
 /* --- life --- */
@@ -463,6 +505,7 @@ app_spans_init (AppSpans *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *scroller = gtk_scrolled_window_new (), *overlay = gtk_overlay_new ();
+  GtkWidget *page = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
 
   self->cursor_row = self->cursor_span = -1;
   self->query = app_query_new (GTK_WIDGET (self), on_result);
@@ -485,7 +528,11 @@ app_spans_init (AppSpans *self)
   self->stack = gtk_stack_new ();
   gtk_stack_add_named (GTK_STACK (self->stack), overlay, "chart");
   gtk_stack_add_named (GTK_STACK (self->stack), self->status, "status");
-  gtk_widget_set_parent (self->stack, GTK_WIDGET (self));
+  gtk_widget_set_vexpand (self->stack, TRUE);
+  gtk_box_append (GTK_BOX (page), self->stack);
+  app_search_init (&self->search, search, self);
+  gtk_box_append (GTK_BOX (page), self->search.bar);
+  gtk_widget_set_parent (page, GTK_WIDGET (self));
   add_controllers (self);
 }
 

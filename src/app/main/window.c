@@ -342,7 +342,7 @@ export_chart (GSimpleAction *action, GVariant *parameter, gpointer data)
   AppWindow *self = data;
 
   if (self->session != NULL)
-    app_chart_export (self->timeline);
+    app_chart_export (self->timeline, "timeline");
 }
 
 static void

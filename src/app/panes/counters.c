@@ -3,13 +3,16 @@
 /* Counters as a list: the name, a small chart of the visible time, and figures of the selected
  * time, grouped by category. */
 
+#include "app/charts/chart-export.h"
 #include "app/charts/track.h"
 #include "app/panes/panes.h"
 #include "app/widgets/naming.h"
+#include "app/widgets/search.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
+#include <string.h>
 
 #define N_BINS       400
 #define NAME_LETTERS 22
@@ -40,6 +43,7 @@ typedef struct
   GPtrArray *charts;                         /* of AppTrack */
   GtkWidget *figures[MOST_SHOWN][N_FIGURES]; /* labels */
   SharedTracks *tracks;
+  AppSearch search;
 } CounterList;
 
 static void
@@ -104,9 +108,12 @@ dup_figure (const Track *track, int figure, double value)
 
 /* The category and the titles of the figures. */
 static void
-add_heading (CounterList *self, const char *group)
+add_heading (CounterList *self, const Track *track)
 {
-  GtkWidget *row = make_row (), *name = gtk_label_new (group);
+  g_autofree char *text = track->is_constant
+                              ? g_strdup_printf (_ ("%s (Never Changes)"), track->group)
+                              : g_strdup (track->group);
+  GtkWidget *row = make_row (), *name = gtk_label_new (text);
 
   gtk_label_set_xalign (GTK_LABEL (name), 0);
   gtk_widget_set_hexpand (name, TRUE);
@@ -152,8 +159,9 @@ make_rows (CounterList *self)
   g_ptr_array_set_size (self->charts, 0);
   for (uint32_t i = 0; i < MIN (set->n, MOST_SHOWN); i++)
     {
-      if (i == 0 || !g_str_equal (set->tracks[i].group, set->tracks[i - 1].group))
-        add_heading (self, set->tracks[i].group);
+      if (i == 0 || set->tracks[i].is_constant != set->tracks[i - 1].is_constant ||
+          !g_str_equal (set->tracks[i].group, set->tracks[i - 1].group))
+        add_heading (self, &set->tracks[i]);
       add_counter (self, i);
     }
 }
@@ -186,6 +194,78 @@ show_values (CounterList *self)
     }
 }
 
+/* --- search --- */
+
+static bool
+contains (const char *text, const char *wanted)
+{
+  g_autofree char *folded = g_utf8_casefold (text, -1);
+
+  return strstr (folded, wanted) != NULL;
+}
+
+/* Hides the rows whose name and category do not have the text. Headings stay. */
+static void
+apply_search (gpointer data)
+{
+  CounterList *self = data;
+  g_autofree char *wanted = g_utf8_casefold (app_search_get_text (&self->search), -1);
+  g_autofree char *count = NULL;
+  guint n = 0;
+
+  for (guint i = 0; i < self->charts->len; i++)
+    {
+      const Track *track = &self->tracks->set->tracks[i];
+      bool fits = contains (track->title, wanted) || contains (track->group, wanted);
+
+      gtk_widget_set_visible (gtk_widget_get_parent (self->charts->pdata[i]), fits);
+      n += fits;
+    }
+  count = g_strdup_printf (ngettext ("%u counter", "%u counters", n), n);
+  app_search_show_count (&self->search, count);
+}
+
+static void
+find (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  app_search_open (&((CounterList *) data)->search);
+}
+
+/* The keyboard goes to the next or previous chart that the search left. */
+static void
+step (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  CounterList *self = data;
+  GtkDirectionType direction = g_str_equal (g_action_get_name (G_ACTION (action)), "next")
+                                   ? GTK_DIR_TAB_FORWARD
+                                   : GTK_DIR_TAB_BACKWARD;
+
+  if (!gtk_widget_child_focus (self->list, direction))
+    gtk_widget_child_focus (self->list, direction);
+}
+
+static void export(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  app_chart_export (((CounterList *) data)->list, "counters");
+}
+
+static void
+add_actions (CounterList *self)
+{
+  static const GActionEntry entries[] = {
+    { "find", find },
+    { "next", step },
+    { "previous", step },
+    { "export", export },
+  };
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+
+  g_action_map_add_action_entries (G_ACTION_MAP (group), entries, G_N_ELEMENTS (entries), self);
+  gtk_widget_insert_action_group (self->page, "view", G_ACTION_GROUP (group));
+}
+
+/* --- rows --- */
+
 static bool
 has_same_counters (const TrackSet *a, const TrackSet *b)
 {
@@ -193,6 +273,7 @@ has_same_counters (const TrackSet *a, const TrackSet *b)
     return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (!g_str_equal (a->tracks[i].title, b->tracks[i].title) ||
+        a->tracks[i].is_constant != b->tracks[i].is_constant ||
         !g_str_equal (a->tracks[i].group, b->tracks[i].group))
       return false;
   return true;
@@ -203,6 +284,8 @@ on_result (GtkWidget *page, gpointer result, const GError *error)
 {
   CounterList *self = g_object_get_data (G_OBJECT (page), "counters");
   SharedTracks *before = self->tracks;
+  g_autofree char *note = NULL;
+  uint32_t n;
 
   if (error != NULL)
     return;
@@ -210,7 +293,13 @@ on_result (GtkWidget *page, gpointer result, const GError *error)
   if (before == NULL || !has_same_counters (before->set, self->tracks->set))
     make_rows (self);
   show_values (self);
-  gtk_widget_set_visible (self->note, self->tracks->set->n >= MOST_SHOWN);
+  n = self->tracks->set->n_left_out;
+  note = g_strdup_printf (ngettext ("%u more counter is in the Counters Table.",
+                                    "%u more counters are in the Counters Table.", n),
+                          n);
+  gtk_label_set_text (GTK_LABEL (self->note), note);
+  gtk_widget_set_visible (self->note, n > 0);
+  apply_search (self);
   g_clear_pointer (&before, app_shared_tracks_unref);
 }
 
@@ -236,21 +325,25 @@ app_counters_new (AppSession *session, const SectionView *view)
 {
   CounterList *self = g_new0 (CounterList, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *scroller = gtk_scrolled_window_new ();
 
   self->session = g_object_ref (session);
   self->names[0] = view->query.track;
   self->charts = g_ptr_array_new ();
-  self->page = gtk_scrolled_window_new ();
+  self->page = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   self->list = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  self->note = gtk_label_new (_ ("There are more counters: see the Counters Table."));
+  self->note = gtk_label_new (NULL);
   app_set_name (self->list, _ (view->title));
   gtk_widget_add_css_class (self->note, "note");
   gtk_widget_hide (self->note);
   gtk_box_append (GTK_BOX (box), self->list);
   gtk_box_append (GTK_BOX (box), self->note);
-  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (self->page), GTK_POLICY_AUTOMATIC,
-                                  GTK_POLICY_AUTOMATIC);
-  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (self->page), box);
+  gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), box);
+  gtk_widget_set_vexpand (scroller, TRUE);
+  gtk_box_append (GTK_BOX (self->page), scroller);
+  app_search_init (&self->search, apply_search, self);
+  gtk_box_append (GTK_BOX (self->page), self->search.bar);
+  add_actions (self);
   g_object_set_data_full (G_OBJECT (self->page), "counters", self, counter_list_free);
   self->query = app_query_new (self->page, on_result);
   g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);

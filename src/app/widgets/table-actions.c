@@ -201,10 +201,7 @@ on_menu_key (GtkWidget *widget, const char *name, GVariant *parameter)
 static void
 on_find (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  AppTable *self = APP_TABLE (widget);
-
-  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
-  gtk_widget_grab_focus (self->search_entry);
+  app_search_open (&APP_TABLE (widget)->search);
 }
 
 /* The next or previous of the rows that the search left. */

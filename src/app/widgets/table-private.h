@@ -6,6 +6,7 @@
 #pragma once
 
 #include "app/widgets/rows-model.h"
+#include "app/widgets/search.h"
 #include "app/widgets/table.h"
 
 struct _AppTable
@@ -25,11 +26,8 @@ struct _AppTable
   GtkWidget *stack;
   GtkWidget *status;
   GtkWidget *note;
-  GtkWidget *search_bar;
-  GtkWidget *search_entry;
-  GtkWidget *search_count;
+  AppSearch search;
   int sort_column; /* found by compare_nothing() */
-  bool has_filter;
 };
 
 /* Selects the row that was picked, once. */

@@ -327,17 +327,17 @@ show_status (AppTable *self, const char *title, const char *text)
 }
 
 static void
-apply_filter (AppTable *self)
+apply_filter (gpointer data)
 {
-  const char *text = gtk_editable_get_text (GTK_EDITABLE (self->search_entry));
+  AppTable *self = data;
   g_autofree char *count = NULL;
   uint32_t n;
 
   if (self->model == NULL)
     return;
-  n = app_rows_model_filter (self->model, text);
-  count = text[0] != '\0' ? g_strdup_printf (ngettext ("%u row", "%u rows", n), n) : NULL;
-  gtk_label_set_text (GTK_LABEL (self->search_count), count != NULL ? count : "");
+  n = app_rows_model_filter (self->model, app_search_get_text (&self->search));
+  count = g_strdup_printf (ngettext ("%u row", "%u rows", n), n);
+  app_search_show_count (&self->search, count);
 }
 
 /* Expands the only root, and what is below while there is one child. */
@@ -361,7 +361,7 @@ show_model (AppTable *self, AppRowsModel *earlier)
   (void) is_descending (self);
   if (self->sort_column >= 0)
     sort (self);
-  if (gtk_editable_get_text (GTK_EDITABLE (self->search_entry))[0] != '\0')
+  if (app_search_get_text (&self->search)[0] != '\0')
     apply_filter (self);
   else
     expand_first (self);
@@ -430,13 +430,6 @@ app_table_set_query (AppTable *self, const RowQuery *query, const char *placehol
 /* --- life --- */
 
 static void
-on_search_mode (GtkSearchBar *bar, GParamSpec *spec, AppTable *self)
-{
-  if (!gtk_search_bar_get_search_mode (bar) && !self->has_filter)
-    gtk_editable_set_text (GTK_EDITABLE (self->search_entry), "");
-}
-
-static void
 app_table_dispose (GObject *object)
 {
   AppTable *self = APP_TABLE (object);
@@ -475,31 +468,6 @@ app_table_class_init (AppTableClass *class)
 }
 
 static void
-add_search (AppTable *self, GtkWidget *box)
-{
-  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
-
-  self->search_entry = gtk_search_entry_new ();
-  gtk_widget_set_hexpand (self->search_entry, TRUE);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->search_entry),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Search"), -1);
-  self->search_count = gtk_label_new (NULL);
-  gtk_widget_add_css_class (self->search_count, "dim-label");
-  gtk_widget_set_hexpand (row, TRUE);
-  gtk_box_append (GTK_BOX (row), self->search_entry);
-  gtk_box_append (GTK_BOX (row), self->search_count);
-  self->search_bar = gtk_search_bar_new ();
-  gtk_search_bar_set_child (GTK_SEARCH_BAR (self->search_bar), row);
-  gtk_search_bar_connect_entry (GTK_SEARCH_BAR (self->search_bar),
-                                GTK_EDITABLE (self->search_entry));
-  g_signal_connect (self->search_bar, "notify::search-mode-enabled",
-                    G_CALLBACK (on_search_mode), self);
-  g_signal_connect_swapped (self->search_entry, "search-changed", G_CALLBACK (apply_filter),
-                            self);
-  gtk_box_append (GTK_BOX (box), self->search_bar);
-}
-
-static void
 app_table_init (AppTable *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
@@ -530,7 +498,8 @@ app_table_init (AppTable *self)
   gtk_widget_add_css_class (self->note, "note");
   gtk_widget_hide (self->note);
   gtk_box_append (GTK_BOX (box), self->note);
-  add_search (self, box);
+  app_search_init (&self->search, apply_filter, self);
+  gtk_box_append (GTK_BOX (box), self->search.bar);
   gtk_widget_set_parent (box, GTK_WIDGET (self));
   app_table_add_controllers (self);
 }
@@ -559,7 +528,7 @@ app_table_set_columns (AppTable *self, const char *const *columns)
 void
 app_table_show_filter (AppTable *self, const char *placeholder)
 {
-  self->has_filter = true;
-  g_object_set (self->search_entry, "placeholder-text", placeholder, NULL);
-  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search_bar), TRUE);
+  self->search.is_lasting = true;
+  g_object_set (self->search.entry, "placeholder-text", placeholder, NULL);
+  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search.bar), TRUE);
 }

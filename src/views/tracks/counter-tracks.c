@@ -164,12 +164,16 @@ put_all (TrackFill *fill, Track *track, bool takes_parts, bool takes_other_units
 }
 
 static void
-add_single (TrackFill *fill, const TrackSource *source, const Counter *counter)
+add_single (TrackFill *fill,
+            const TrackSource *source,
+            const Counter *counter,
+            bool never_changes)
 {
   const char *name = name_of (fill, counter);
   Track *track = sysprof_track_fill_add (fill, source, name);
 
   track->unit = shown_unit (fill, counter);
+  track->is_constant = never_changes;
   track->group = sysprof_track_fill_title (fill, category_of (fill, counter));
   track->description =
       sysprof_track_fill_title (fill, sysprof_store_string (fill->store, counter->description));
@@ -177,28 +181,59 @@ add_single (TrackFill *fill, const TrackSource *source, const Counter *counter)
   sysprof_track_measure (fill, track);
 }
 
-/* One track for each counter; those of one category are neighbors. */
+static bool
+is_constant (const TrackFill *fill, const Counter *counter)
+{
+  uint32_t end = counter->first_value + counter->n_values;
+
+  for (uint32_t i = counter->first_value; i < end; i++)
+    if (value_at (fill, counter, i) != value_at (fill, counter, counter->first_value))
+      return false;
+  return true;
+}
+
+/* What is to be done with a counter. */
+enum
+{
+  ADD_FIRST, /* it changes */
+  ADD_LAST,  /* it does not */
+  IS_DONE,
+};
+
+static void
+add_category (TrackFill *fill, const TrackSource *source, uint32_t first, uint8_t *state)
+{
+  const Counters *counters = &fill->store->counters;
+  uint8_t wanted = state[first];
+
+  for (uint32_t i = first; i < counters->n && sysprof_is_wanted_at (i); i++)
+    {
+      if (state[i] != wanted || counters->row[i].category != counters->row[first].category)
+        continue;
+      state[i] = IS_DONE;
+      if (fill->tracks->len < MOST_TRACKS)
+        add_single (fill, source, &counters->row[i], wanted == ADD_LAST);
+      else
+        fill->set->n_left_out++;
+    }
+}
+
+/* One track for each counter; those of one category are neighbors. Counters that never change
+ * come last. */
 static void
 add_singles (TrackFill *fill, const TrackSource *source)
 {
   const Counters *counters = &fill->store->counters;
-  g_autofree bool *is_done = g_new0 (bool, MAX (counters->n, 1));
-  guint first = fill->tracks->len;
+  g_autofree uint8_t *state = g_new0 (uint8_t, MAX (counters->n, 1));
 
-  for (uint32_t i = 0; i < counters->n; i++)
-    for (uint32_t k = i; k < counters->n && sysprof_is_wanted_at (k); k++)
-      {
-        const Counter *counter = &counters->row[k];
-
-        if (is_done[i] && k == i)
-          break;
-        if (is_done[k] || counter->category != counters->row[i].category ||
-            !is_in_source (fill, source, counter))
-          continue;
-        is_done[k] = true;
-        if (fill->tracks->len - first < MOST_TRACKS)
-          add_single (fill, source, counter);
-      }
+  for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+    state[i] = !is_in_source (fill, source, &counters->row[i]) ? IS_DONE
+               : is_constant (fill, &counters->row[i])         ? ADD_LAST
+                                                               : ADD_FIRST;
+  for (unsigned pass = ADD_FIRST; pass <= ADD_LAST; pass++)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (state[i] == pass)
+        add_category (fill, source, i, state);
 }
 
 /* One track for all counters of a group, with the counters of the whole machine; those of its

@@ -11,11 +11,13 @@
 
 typedef struct
 {
+  const struct SpanSource *source;
   const Store *store;
   const ViewRequest *request;
   int64_t begin, end;
   EventMatcher matcher;
   int64_t matched_from; /* a span that is older is matched at this time */
+  char *folded;         /* text that spans must contain; NULL = all */
   GArray *spans;        /* of ChartSpan */
 } SpanFill;
 
@@ -37,6 +39,19 @@ typedef struct SpanSource
 
 /* --- collecting --- */
 
+static bool
+contains (SpanFill *self, uint32_t item)
+{
+  g_autofree char *text = NULL, *valid = NULL, *folded = NULL;
+
+  if (self->folded == NULL)
+    return true;
+  text = self->source->dup_text (self->store, item);
+  valid = g_utf8_make_valid (text, -1);
+  folded = g_utf8_casefold (valid, -1);
+  return strstr (folded, self->folded) != NULL;
+}
+
 static void
 add_span (SpanFill *self, int64_t from, int64_t to, uint32_t item, int32_t pid, int cpu)
 {
@@ -46,7 +61,8 @@ add_span (SpanFill *self, int64_t from, int64_t to, uint32_t item, int32_t pid, 
 
   if (span.end >= self->begin && span.begin <= self->end &&
       sysprof_event_matcher_takes (&self->matcher, MAX (from, self->matched_from), pid,
-                                   (int16_t) cpu))
+                                   (int16_t) cpu) &&
+      contains (self, item))
     g_array_append_val (self->spans, span);
 }
 
@@ -359,7 +375,9 @@ sysprof_span_chart_new (const char *name,
   SpanFill fill = { .store = request->store, .request = request, .begin = begin, .end = end };
   bool by_kind, is_wanted;
 
-  self->source = find_source (name);
+  self->source = fill.source = find_source (name);
+  if (request->search != NULL && request->search[0] != '\0')
+    fill.folded = g_utf8_casefold (request->search, -1);
   self->store = request->store;
   if (request->filter != NULL)
     filter = *request->filter;
@@ -373,6 +391,7 @@ sysprof_span_chart_new (const char *name,
   sysprof_event_matcher_init (&fill.matcher, fill.store, &filter);
   self->source->collect (&fill);
   sysprof_event_matcher_clear (&fill.matcher);
+  g_free (fill.folded);
   self->n_spans = fill.spans->len;
   self->spans = (ChartSpan *) g_array_free (fill.spans, FALSE);
   by_kind = self->source->get_kind != NULL;

@@ -8,7 +8,8 @@
  *   for (uint32_t row = 0; row < chart->n_rows; row++)
  *     sysprof_span_chart_cut (chart, row, begin, end, width, bars);
  *
- * The time of the selection does not apply, its other filters do. All times are ns since the
+ * The time of the selection does not apply, its other filters do. Spans whose texts lack the
+ * text of `request->search` are left out, in any case of letters. All times are ns since the
  * start of the recording. To add a chart, add a row to `sources` in span-chart.c. */
 
 #pragma once

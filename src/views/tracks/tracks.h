@@ -53,6 +53,7 @@ typedef struct
   const char *unit;                /* "" = none */
   bool is_mirrored;                /* what goes out is negative */
   const char *group, *description; /* of a single counter */
+  bool is_constant;                /* a single counter that has one value in the recording */
   double min, max;                 /* scale of values; max > min */
   TrackSeries *series;             /* [n_series] */
   uint32_t n_series;
@@ -69,6 +70,7 @@ typedef struct
   uint32_t n_bins;
   Track *tracks; /* [n] */
   uint32_t n;
+  uint32_t n_left_out; /* single counters beyond the limit */
   Arena arena;
 } TrackSet;
 
