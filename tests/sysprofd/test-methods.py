@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Methods of sysprofd that pass descriptors: events, loans that end when a descriptor is closed, and what the kernel sees of them."""
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import threading
+import unittest
+
+import private_bus
+import tap
+from bus_client import Client
+from programs import Case, run, wait_for
+
+SYSPROFD = os.environ["SYSPROFD"]
+CALL_RIGHTS = os.environ["CALL_RIGHTS"]
+NAME = "org.gnome.Sysprof3"
+PATH = "/org/gnome/Sysprof3"
+SERVICE = "org.gnome.Sysprof3.Service"
+RIGHTS = "org.gnome.Sysprof3.Rights"
+RAPL = "org.gnome.Sysprof3.Profiler"
+PROFILES = "org.freedesktop.UPower.PowerProfiles"
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+DAEMON = 1  # the user who is authorized
+NO_GROUP = 0xffffffff
+
+
+def paranoid():
+    with open(PARANOID, encoding="ascii") as file:
+        return int(file.read())
+
+
+class PowerProfiles:
+    """A service with the property ActiveProfile, as power-profiles-daemon has it."""
+
+    def __init__(self, address):
+        self.profile = "balanced"
+        self.client = Client(address)
+        self.client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su", [PROFILES, 0])
+        self.client.socket.settimeout(None)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                message = self.client.receive()
+                if message.member == "Set":
+                    self.profile = message.body[2]
+                if message.member in ("Get", "Set"):
+                    self.client.send(message.sender, None, None, None, *(("v", [("s", self.profile)]) if message.member == "Get" else ()),
+                                     type=2, reply_serial=message.serial)
+
+    def close(self):
+        self.client.socket.shutdown(2)
+        self.thread.join()
+        self.client.close()
+
+
+class Methods(Case):
+    @classmethod
+    def setUpClass(cls):
+        reason = private_bus.reason_to_skip()
+        if reason:
+            raise unittest.SkipTest(reason)
+        lock = open(PARANOID, "r+", encoding="ascii")  # pylint: disable=consider-using-with
+        cls.addClassCleanup(lock.close)
+        fcntl.flock(lock, fcntl.LOCK_EX)  # the setting is the machine's
+        cls.bus = private_bus.PrivateBus(SYSPROFD, ["daemon"])
+        cls.bus.__enter__()  # pylint: disable=unnecessary-dunder-call
+        cls.addClassCleanup(cls.bus.__exit__)
+
+    def connect(self, user=DAEMON):
+        client = Client(self.bus.address, user)
+        self.addCleanup(client.close)
+        return client
+
+    def assert_error(self, reply, name, text):
+        self.assertEqual((reply.error, reply.body), (f"org.freedesktop.DBus.Error.{name}", [text]))
+
+    def take_fd(self, reply):
+        self.assertEqual((reply.error, reply.body), (None, [0]))
+        (fd,) = reply.fds
+        return fd
+
+    def service_pid(self, client):
+        return client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+                           "s", [NAME]).body[0]
+
+    # --- events ---
+
+    def open_event(self, client, options, pid=-1, cpu=0, flags=0, group=NO_GROUP, fds=()):
+        return client.call(NAME, PATH, SERVICE, "PerfEventOpen", "a{sv}iiht", [options, pid, cpu, group, flags], fds)
+
+    def test_events(self):
+        good = {"type": ("u", 1), "config": ("t", 0), "sample_period": ("t", 1000000), "disabled": ("b", 1)}
+        client = self.connect()
+        for more in ({}, {"unknown": ("s", "x")}, {"wakeup_events": ("u", 1)}, {"sample_type": ("t", 0x10027)}):
+            event = self.take_fd(self.open_event(client, {**good, **more}, flags=8))
+            self.assertEqual(os.readlink(f"/proc/self/fd/{event}"), "anon_inode:[perf_event]")
+            member = self.take_fd(self.open_event(client, good, group=0, fds=[event]))
+            os.close(event)
+            os.close(member)
+
+    def test_refused_events(self):
+        good = {"type": ("u", 1), "config": ("t", 0), "sample_period": ("t", 1000000)}
+        client = self.connect()
+        denied, invalid = "Operation not permitted", "Invalid argument"
+        for changes, more, reason in (
+                ({"comm": ("i", 1)}, {}, invalid),
+                ({"clockid": ("u", 1)}, {}, invalid),
+                ({"type": ("t", 1)}, {}, invalid),
+                ({"config": ("s", "0")}, {}, invalid),
+                ({"sample_period": ("t", 99999)}, {}, invalid),
+                ({"type": ("u", 5)}, {}, denied),  # a breakpoint
+                ({"type": ("u", 9)}, {}, denied),  # any device
+                ({"sample_type": ("t", 1 << 19)}, {}, denied),  # physical addresses
+                ({"type": ("u", 2), "config": ("t", 1), "sample_type": ("t", 1024)}, {}, denied),  # raw parts of any tracepoint
+                ({}, {"pid": 0}, invalid),  # the service itself
+                ({}, {"pid": 3, "flags": 4}, invalid),  # `pid` as a descriptor of the service
+                ({}, {"flags": 1 << 40}, invalid),
+                ({}, {"cpu": 99999}, invalid),
+                ({}, {"cpu": -1}, invalid),
+                ({}, {"pid": 999999999}, "No such process"),
+                ({}, {"group": 0, "fds": [0]}, "Bad file descriptor")):
+            self.assert_error(self.open_event(client, {**good, **changes}, **more), "Failed", f"Failed to create perf counter: {reason}")
+
+    # --- rights ---
+
+    def test_connect(self):
+        """An ordinary user gets kernel symbols, an event of the whole machine, and mappings of another user's process."""
+        done = run("setpriv", "--reuid", "daemon", "--clear-groups", CALL_RIGHTS, os.getpid(), env=self.bus.environment)
+        self.assertEqual(done.stdout.decode(), "symbols with addresses\nevent\nmappings\n", done.stderr.decode())
+        done = run("setpriv", "--reuid", "nobody", "--clear-groups", CALL_RIGHTS, os.getpid(), env=self.bus.environment)
+        self.assertEqual((done.stdout, done.returncode), (b"", 1))
+
+    def test_process_of_a_connection_ends_with_it(self):
+        client = self.connect()
+        service = self.service_pid(client)
+        connection = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "Connect", "a{sv}", [{}]))
+        (child,) = children(service)
+        self.assertEqual(set(os.listdir(f"/proc/{child}/fd")), {"0", "1"})
+        client.close()  # a recording does not depend on the name on the bus
+        self.assertEqual(children(service), [child])
+        os.close(connection)
+        wait_for(lambda: not children(service), "the child has exited")
+
+    def test_monitor(self):
+        """It starts with a whole message, has those of other clients, and no descriptors."""
+        client, other = self.connect(), self.connect()
+        monitor = self.connect()
+        monitor.socket.close()
+        fd = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "OpenSystemBusMonitor"))
+        monitor.socket = socket.socket(fileno=fd)
+        own = self.take_fd(other.call(NAME, PATH, SERVICE, "GetProcFd", "ay", [b"/proc/uptime\0"]))
+        os.close(own)
+        other.call(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/uptime\0"])
+        seen = []
+        while not seen or seen[-1].member != "GetProcFile":
+            seen.append(monitor.receive())
+        self.assertFalse([message for message in seen if message.fds])
+        self.assertEqual(seen[-1].sender, other.name)
+        monitor.close()
+
+    # --- settings ---
+
+    def hold_paranoid(self, client, value):
+        return self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldParanoid", "i", [value]))
+
+    def test_newest_hold_counts(self):
+        before = paranoid()
+        client = self.connect()
+        first, second = self.hold_paranoid(client, 1 - before % 2), self.hold_paranoid(client, -7)
+        self.assertEqual(paranoid(), -1)
+        os.close(second)
+        wait_for(lambda: paranoid() == 1 - before % 2, "the older hold counts")
+        client.close()  # the hold is the descriptor
+        os.close(first)
+        wait_for(lambda: paranoid() == before, "the former value is restored")
+
+    def test_killed_client(self):
+        before = paranoid()
+        client = self.connect()
+        hold = self.hold_paranoid(client, -1)
+        with subprocess.Popen(["sleep", "1000"], pass_fds=[hold]) as holder:
+            os.close(hold)
+            self.assertEqual(paranoid(), -1)
+            holder.kill()
+        wait_for(lambda: paranoid() == before, "the former value is restored")
+
+    def test_killed_service(self):
+        before = paranoid()
+        for restore in (lambda: run(SYSPROFD, "--restore"),
+                        lambda: self.connect().call(NAME, PATH, "org.freedesktop.DBus.Peer", "Ping")):  # starts it again
+            client = self.connect()
+            hold = self.hold_paranoid(client, -1)
+            pid = self.service_pid(client)
+            os.kill(pid, signal.SIGKILL)
+            wait_for(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), "the service has ended")
+            self.assertEqual(paranoid(), -1)
+            restore()
+            self.assertEqual(paranoid(), before)
+            os.close(hold)
+
+    def test_change_by_others_stays(self):
+        before = paranoid()
+        self.addCleanup(lambda: run("sh", "-c", f"echo {before} > {PARANOID}"))
+        client = self.connect()
+        hold = self.hold_paranoid(client, -1)
+        run("sh", "-c", f"echo 0 > {PARANOID}")
+        os.close(hold)
+        wait_for(lambda: not os.path.exists("/run/sysprof/held/paranoid"), "the hold has ended")
+        self.assertEqual(paranoid(), 0)
+
+    def test_power_profile(self):
+        profiles = PowerProfiles(self.bus.address)
+        try:
+            client = self.connect()
+            hold = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["performance"]))
+            self.assertEqual(profiles.profile, "performance")
+            os.close(hold)
+            wait_for(lambda: profiles.profile == "balanced", "the former profile is restored")
+            hold = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["power-saver"]))
+            os.kill(self.service_pid(client), signal.SIGKILL)
+            run(SYSPROFD, "--restore", env=self.bus.environment)
+            self.assertEqual(profiles.profile, "balanced")
+            os.close(hold)
+        finally:
+            profiles.close()
+        reply = self.connect().call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["performance"])
+        self.assertEqual(reply.error, "org.freedesktop.DBus.Error.Failed")
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+if __name__ == "__main__":
+    tap.main()
