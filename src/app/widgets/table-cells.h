@@ -27,9 +27,10 @@ typedef struct
  * `titles`: of `columns`, translatable, NULL = those of the view. *(full)* */
 GArray *
 app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles);
-/* Width in px, for texts that of the longest of the first rows; 0 = the column takes the rest.
- * */
-int app_column_get_width (const Rows *rows, const ShownColumn *column);
+/* Width in px of the longest text and the title in the font of the widget; 0 = the column takes
+ * the rest. */
+int
+app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownColumn *column);
 void app_cell_bind (AppCell *cell, AppRow *row, const ShownColumn *column, bool is_first);
 /* Text of a cell with its share. *(full)* */
 char *app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column);
