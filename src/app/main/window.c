@@ -133,7 +133,7 @@ make_content (AppWindow *self)
   gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
   gtk_box_append (GTK_BOX (box), self->pages);
   self->details = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_size_request (self->details, 280, -1);
+  gtk_widget_set_size_request (self->details, 300, -1);
   gtk_widget_add_css_class (self->details, "details");
   self->right = adw_flap_new ();
   adw_flap_set_flap_position (ADW_FLAP (self->right), GTK_PACK_END);

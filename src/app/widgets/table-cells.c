@@ -24,11 +24,11 @@ static const struct
   { COLUMN_GRAPH, 124 },
 };
 #define SHARE_WIDTH   112
-#define PERCENT_WIDTH 80
-#define LEAST_WIDTH   52
+#define PERCENT_WIDTH 76
+#define LEAST_WIDTH   44
 #define TEXT_MOST     260
-#define CELL_PADDING  24  /* with room for longer figures of another selection */
-#define TITLE_PADDING 40  /* with the arrow of the sorted column */
+#define CELL_PADDING  20  /* with room for longer figures of another selection */
+#define TITLE_PADDING 32  /* with the arrow of the sorted column */
 #define MOST_MEASURED 100 /* rows */
 
 /* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
