@@ -30,6 +30,7 @@ static const struct
 #define CELL_PADDING  20  /* with room for longer figures of another selection */
 #define TITLE_PADDING 32  /* with the arrow of the sorted column */
 #define MOST_MEASURED 100 /* rows */
+#define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
 
 /* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
 static char *
@@ -240,6 +241,42 @@ find_text (const Rows *rows, uint32_t row, const char *name)
              : NULL;
 }
 
+char *
+app_row_dup_tooltip (const RowResult *result, uint32_t row, uint32_t column)
+{
+  const Rows *rows = &result->rows;
+  g_autofree char *text = app_row_dup_text (result, row, column);
+  g_autofree char *cut = app_dup_cut_text (text);
+  const char *binary = find_text (rows, row, "binary"), *file = find_text (rows, row, "file");
+  g_autofree char *line = NULL;
+  GString *tooltip;
+  char *valid;
+
+  if (!rows->columns[column].is_function)
+    return strlen (text) > TOOLTIP_LEAST ? g_steal_pointer (&cut) : NULL;
+  tooltip = g_string_new (cut);
+  if (binary != NULL && binary[0] != '\0')
+    g_string_append_printf (tooltip, "\n%s", binary);
+  if (file != NULL && file[0] != '\0')
+    {
+      line = app_row_result_dup_cell (result, row, "line");
+      g_string_append_printf (tooltip, "\n%s:%s", file, line);
+    }
+  valid = g_utf8_make_valid (tooltip->str, -1);
+  g_string_free (tooltip, TRUE);
+  return valid;
+}
+
+static void
+set_color (AppCell *cell, const char *category)
+{
+  GdkRGBA color = { 0 };
+
+  if (!app_palette_find_category (category, app_palette_is_dark (), &color))
+    color = (GdkRGBA){ 0 };
+  app_cell_set_color (cell, &color);
+}
+
 /* The short name of the binary, and the color of the category. */
 static void
 bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char *text)
@@ -249,16 +286,11 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
   g_autofree char *base =
       binary != NULL && binary[0] != '\0' ? g_path_get_basename (binary) : NULL;
   g_autofree char *shown = base != NULL ? sysprof_dup_one_line (base) : NULL;
-  GdkRGBA color = { 0 };
 
   app_cell_set_text (cell, text, shown);
   app_cell_set_kind (cell, find_text (&result->rows, row, "kind"));
   if (category != NULL && result->focus->categorizes)
-    {
-      bool is_known = app_palette_find_category (category, app_palette_is_dark (), &color);
-
-      app_cell_set_color (cell, is_known ? &color : &(GdkRGBA){ 0 });
-    }
+    set_color (cell, category);
 }
 
 void
@@ -278,6 +310,8 @@ app_cell_bind (AppCell *cell, AppRow *item, const ShownColumn *shown, bool is_fi
     bind_function (cell, result, row, text);
   else
     app_cell_set_text (cell, text, NULL);
+  if (strcmp (kind->name, "category") == 0 && kind->kind == COLUMN_TEXT)
+    set_color (cell, value.text);
   if (kind->share && rows->total > 0 && shown->part != COLUMN_SHOWS_AMOUNT)
     app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
   if (kind->kind == COLUMN_GRAPH)

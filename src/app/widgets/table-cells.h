@@ -34,6 +34,9 @@ app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownCol
 void app_cell_bind (AppCell *cell, AppRow *row, const ShownColumn *column, bool is_first);
 /* Text of a cell with its share. *(full)* */
 char *app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column);
+/* Symbol, binary and source of a function; other texts if they are long; NULL = none.
+ * *(full)* */
+char *app_row_dup_tooltip (const RowResult *result, uint32_t row, uint32_t column);
 /* All shown cells, for screen readers. *(full)* */
 char *app_row_dup_label (const RowResult *result, uint32_t row);
 /* Gives the column the width that the user gave it before, else `width` (0 = its own), and

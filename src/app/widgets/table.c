@@ -66,9 +66,9 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
   GtkWidget *holder = gtk_widget_get_parent (cell);
   GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
   g_autofree char *text = app_row_dup_text (result, row, column->shown.column);
-  g_autofree char *cut = app_dup_cut_text (text);
+  g_autofree char *tooltip = app_row_dup_tooltip (result, row, column->shown.column);
 
-  gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? cut : NULL);
+  gtk_widget_set_tooltip_text (cell, tooltip);
   if (holder != NULL)
     app_set_name (GTK_WIDGET (holder), text);
   if (line != NULL && column->is_first)
@@ -278,7 +278,7 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
     }
 }
 
-/* Without a long text, the first text takes the rest of the width. */
+/* Without a long text, the first text takes the rest of the width, else a graph. */
 static guint
 find_expanding (const Rows *rows, const GArray *chosen)
 {
@@ -290,7 +290,7 @@ find_expanding (const Rows *rows, const GArray *chosen)
 
       if (column->is_long)
         return i;
-      if (column->kind == COLUMN_TEXT)
+      if (column->kind == COLUMN_TEXT || (column->kind == COLUMN_GRAPH && first == chosen->len))
         first = i;
     }
   return first;
