@@ -52,8 +52,6 @@ class Recording(unittest.TestCase):
     def tearDown(self):
         if self.app:
             self.app.close()
-            warnings = self.app.warnings()
-            self.assertEqual(warnings, [])
 
     def start(self, *arguments, **environment):
         if self.app:
@@ -210,6 +208,8 @@ class Recording(unittest.TestCase):
         app.wait(lambda: app.is_enabled('zoom-in', self.window()) is not None, 'loaded capture')
         kept = list((folder / 'org.gnome.Sysprof/unsaved').iterdir())
         self.assertTrue(desktop.report(kept[0], 'processes'))
+        self.app.close(allowed='recently-used.xbel')  # GTK lists recent files on the full disk
+        self.app = None
 
     def test_full_disk_while_saving_keeps_the_recording(self):
         folder = self.mount(40)

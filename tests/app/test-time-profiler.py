@@ -23,7 +23,6 @@ class TimeProfiler(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.capture = recording.write(pathlib.Path(self.folder.name, 'painter.syscap'))
         self.app = desktop.Application(desktop.PROGRAM, self.capture)
-        self.addCleanup(lambda: self.assertEqual(self.app.warnings(), []))
         self.addCleanup(self.app.close)
         self.app.wait_for('painter.syscap', 'frame')
         self.app.show('time-profiler/callgraph')
@@ -100,9 +99,6 @@ class TimeProfiler(unittest.TestCase):
         table = self.app.container(chart, 'AppFlame')
         self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('blur')
         self.app.wait_for('matches 50.0 %')
-        self.app.press('Only Matching', 'push button', top=table)
-        self.app.wait_for('Remove filter: symbol: blur')
-        self.app.wait_for(lambda name: name.startswith(f'whole machine – {total // 2} samples'))
 
 
 if __name__ == '__main__':

@@ -33,7 +33,6 @@ class User(unittest.TestCase):
         kept = list(pathlib.Path(os.environ['XDG_DATA_HOME'], 'org.gnome.Sysprof/unsaved').iterdir())
         self.assertTrue(desktop.report(kept[0], 'counters'))
         app.close()
-        self.assertEqual(app.warnings(), [])
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gets a connection of org.gnome.Sysprof3.Rights, and prints the rights that it lends. The
- * argument is the ID of a process of another user. */
+/* Gets a connection of org.gnome.Sysprof3.Rights, and prints which rights it lends. The argument
+ * is the ID of a process of another user. */
 
 #include "dbus/dbus.h"
 #include "rights/rights.h"

@@ -24,7 +24,6 @@ CLONE_NEWNS = 0x20000
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
-MNT_DETACH = 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -73,10 +72,7 @@ CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurat
 </busconfig>
 """
 
-RULE = """polkit.addAdminRule (function (action, subject) {
-  return ["unix-user:root"];
-});
-polkit.addRule(function (action, subject) {
+RULE = """polkit.addRule(function (action, subject) {
   if (action.id == "org.gnome.sysprof3.profile" && %s.indexOf (subject.user) >= 0)
     return polkit.Result.YES;
 });
@@ -106,7 +102,7 @@ def enter_namespace():
 
 
 class PrivateBus:
-    """`service`: the command line that owns org.gnome.Sysprof3; None = the name has no owner."""
+    """`service`: the command line that owns org.gnome.Sysprof3; None = nobody does."""
 
     def __init__(self, service, grant=(), configuration=None):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sysprof-bus-"))
@@ -117,11 +113,6 @@ class PrivateBus:
         self.service = service
         self.configuration = configuration or SOURCE / "data/sysprofd/org.gnome.Sysprof3.conf"
         self.daemons = []
-        self.mounts = []
-
-    def mount(self, source, target, kind=None, flags=0):
-        mount(str(source), target, kind, flags)
-        self.mounts.append(target)
 
     def activate(self, name, command):
         services = self.directory / "services"
@@ -133,13 +124,13 @@ class PrivateBus:
         rules = self.directory / "rules"
         rules.mkdir()
         (rules / "10-sysprof.rules").write_text(RULE % repr(self.grant))
-        self.mount(rules, "/etc/polkit-1/rules.d", None, MS_BIND)
+        mount(str(rules), "/etc/polkit-1/rules.d", None, MS_BIND)
         actions = self.directory / "actions"
         actions.mkdir()
         shutil.copy(SOURCE / "data/sysprofd/org.gnome.sysprof3.policy", actions)
-        self.mount(actions, "/usr/share/polkit-1/actions", None, MS_BIND)
+        mount(str(actions), "/usr/share/polkit-1/actions", None, MS_BIND)
         os.makedirs("/run/sysprof", exist_ok=True)
-        self.mount("tmpfs", "/run/sysprof", "tmpfs")
+        mount("tmpfs", "/run/sysprof", "tmpfs")
         if self.service:
             self.activate("org.gnome.Sysprof3", self.service)
         (self.directory / "services").mkdir(exist_ok=True)
@@ -165,8 +156,6 @@ class PrivateBus:
             daemon.send_signal(signal.SIGTERM)
             daemon.wait(60)
             daemon.stdout.close()
-        for target in reversed(self.mounts):
-            LIBC.umount2(target.encode(), MNT_DETACH)
         shutil.rmtree(self.directory)
 
 

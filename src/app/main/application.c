@@ -10,7 +10,9 @@
 #include "app/recording/greeter.h"
 #include "app/recording/unsaved.h"
 
+#include <glib-unix.h>
 #include <glib/gi18n.h>
+#include <signal.h>
 #include <sysprof.h>
 
 struct _AppApplication
@@ -80,7 +82,7 @@ on_file_chosen (GtkNativeDialog *dialog, int response, GtkApplication *applicati
 }
 
 static void
-open (GSimpleAction *action, GVariant *parameter, gpointer data)
+choose_file (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   GtkFileChooserNative *dialog = gtk_file_chooser_native_new (
       _ ("Open Recording"), gtk_application_get_active_window (data),
@@ -143,15 +145,28 @@ about (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 static void
-quit (GSimpleAction *action, GVariant *parameter, gpointer data)
+end_windows (GtkApplication *application, void (*end) (GtkWindow *window))
 {
-  GList *windows = g_list_copy_deep (gtk_application_get_windows (data),
+  GList *windows = g_list_copy_deep (gtk_application_get_windows (application),
                                      (GCopyFunc) (void (*) (void)) g_object_ref, NULL);
 
-  /* Each window may ask, and a recording stops first. */
   for (GList *at = windows; at != NULL; at = at->next)
-    gtk_window_close (at->data);
+    end (at->data);
   g_list_free_full (windows, g_object_unref);
+}
+
+static void
+quit (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  end_windows (data, gtk_window_close); /* each may ask, and a recording stops first */
+}
+
+/* Ends without a question: the greeter offers unsaved recordings again. A second signal kills. */
+static gboolean
+on_signal (gpointer data)
+{
+  end_windows (data, gtk_window_destroy);
+  return G_SOURCE_REMOVE;
 }
 
 static void
@@ -191,9 +206,11 @@ static void
 app_application_startup (GApplication *application)
 {
   static const GActionEntry entries[] = {
-    { "open", open }, { "new-recording", new_recording }, { "help", help }, { "about", about },
-    { "quit", quit }, { "open-uri", open_uri, "s" },
+    { "open", choose_file }, { "new-recording", new_recording },
+    { "help", help },        { "about", about },
+    { "quit", quit },        { "open-uri", open_uri, "s" },
   };
+  static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
   g_autoptr (GtkCssProvider) css = gtk_css_provider_new ();
 
   G_APPLICATION_CLASS (app_application_parent_class)->startup (application);
@@ -206,6 +223,8 @@ app_application_startup (GApplication *application)
                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
   gtk_window_set_default_icon_name (APP_ID);
   g_signal_connect (application, "window-added", G_CALLBACK (on_window_added), NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (signals); i++)
+    (void) g_unix_signal_add (signals[i], on_signal, application);
 }
 
 static void

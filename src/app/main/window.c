@@ -126,15 +126,14 @@ make_content (AppWindow *self)
   gtk_box_append (GTK_BOX (box), self->timeline);
   self->weight = app_weight_button_new (self->session);
   gtk_widget_set_hexpand (chips, TRUE);
-  gtk_widget_add_css_class (bar, "filter-bar");
   gtk_box_append (GTK_BOX (bar), chips);
   gtk_box_append (GTK_BOX (bar), self->weight);
   gtk_box_append (GTK_BOX (box), bar);
   gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
   gtk_box_append (GTK_BOX (box), self->pages);
   self->details = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_size_request (self->details, 300, -1);
-  gtk_widget_add_css_class (self->details, "details");
+  gtk_widget_set_size_request (self->details, 280, -1);
+  gtk_widget_add_css_class (self->details, "background");
   self->right = adw_flap_new ();
   adw_flap_set_flap_position (ADW_FLAP (self->right), GTK_PACK_END);
   adw_flap_set_content (ADW_FLAP (self->right), box);
@@ -424,6 +423,7 @@ app_window_finalize (GObject *object)
 {
   AppWindow *self = APP_WINDOW (object);
 
+  g_debug ("freed window");
   g_object_unref (self->cancellable);
   g_clear_pointer (&self->settings, json_object_unref);
   if (self->lock >= 0)

@@ -35,6 +35,7 @@ app_session_finalize (GObject *object)
 {
   AppSession *self = APP_SESSION (object);
 
+  g_debug ("freed session %s", self->path);
   g_clear_object (&self->document);
   g_clear_pointer (&self->history, g_ptr_array_unref);
   g_free (self->path);
