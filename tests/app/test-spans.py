@@ -94,7 +94,12 @@ class Spans(desktop.Case):
         expected = {row['symbol']: row['total'] for row in self.report('functions', '--mark', 'painter/frame')}
         self.assertLess(expected['main'], recording.N_SAMPLES / 2)
         self.app.wait(lambda: self.totals('Functions') == expected, f'rows {expected}')
-        for _ in ('zoom', 'filter', 'selection'):
+        self.app.press('Switch off filter: mark: painter/frame', 'push button')
+        everything = {row['symbol']: row['total'] for row in self.report('functions')}
+        self.app.wait(lambda: self.totals('Functions') == everything, f'rows {everything}')
+        self.app.press('Switch on filter: mark: painter/frame (off)', 'push button')
+        self.app.wait(lambda: self.totals('Functions') == expected, f'rows {expected}')
+        for _ in ('on', 'off', 'zoom', 'filter', 'selection'):
             self.app.act('back')
 
     def test_4_eye_hides_the_group(self):

@@ -68,7 +68,11 @@ class TimeProfiler(unittest.TestCase):
         self.assertNotIn('parse', expected)
         self.app.wait(lambda: self.totals('Functions') == expected, f'functions {expected}, {self.totals("Functions")}')
         self.app.wait_for(f'{recording.N_SAMPLES // 2} samples, 50.0 %')
-        self.app.key('ctrl+z')
+        self.app.press('Invert filter: not symbol: parse', 'push button')
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--symbol', 'parse')}
+        self.assertNotIn('blur', expected)
+        self.app.wait(lambda: self.totals('Functions') == expected, f'functions {expected}')
+        self.app.press('Remove filter: symbol: parse', 'push button')
         self.row('parse')
 
     def test_merged_function(self):

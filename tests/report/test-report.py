@@ -105,6 +105,8 @@ class Json(Base):
         for args, keep in (
                 (('--process', '11'), lambda s: s.pid == 11),
                 (('--process', 'prog'), lambda s: s.pid in (10, 11)),
+                (('--process', '!11'), lambda s: s.pid != 11),
+                (('--process', 'prog', '--process', '!11'), lambda s: s.pid == 10),
                 (('--process', '11', '--process', '3'), lambda s: s.pid in (11, 3)),
                 (('--thread', '12'), lambda s: s.tid == 12),
                 (('--cpu', '1'), lambda s: s.cpu == 1),

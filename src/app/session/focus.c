@@ -42,6 +42,7 @@ app_focus_copy (const Focus *self)
 
   g_atomic_ref_count_init (&copy->n_references);
   copy->event = g_strdup (self->event);
+  copy->off = g_strdupv (self->off);
   for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
     if (option->kind == SELECTION_LIST)
       *(char ***) member (&copy->selection, option) =
@@ -70,6 +71,7 @@ app_focus_unref (const Focus *self)
     return;
   sysprof_selection_clear (&shared->selection);
   g_free (shared->event);
+  g_strfreev (shared->off);
   g_free (shared);
 }
 
@@ -130,46 +132,85 @@ app_focus_only_moved (const Focus *self, const Focus *other)
     if (!equal_members (member (&self->selection, option), member (&other->selection, option),
                         option))
       return false;
-  return self->selected_begin == other->selected_begin &&
+  return equal_lists (self->off, other->off) && self->selected_begin == other->selected_begin &&
          self->selected_end == other->selected_end && self->weight == other->weight &&
          g_strcmp0 (self->event, other->event) == 0 && self->icicle == other->icicle &&
          self->categorizes == other->categorizes;
 }
 
+static void
+add_value (char ***list, const char *value)
+{
+  guint n = *list != NULL ? g_strv_length (*list) : 0;
+
+  if (n > 0 && g_strv_contains ((const char *const *) *list, value))
+    return;
+  *list = g_renew (char *, *list, n + 2);
+  (*list)[n] = g_strdup (value);
+  (*list)[n + 1] = NULL;
+}
+
+/* A list without values is NULL. */
+static void
+remove_value (char ***list, const char *value)
+{
+  guint n = 0;
+
+  for (char **at = *list; at != NULL && *at != NULL; at++)
+    if (strcmp (*at, value) == 0)
+      g_free (*at);
+    else
+      (*list)[n++] = *at;
+  if (*list != NULL)
+    (*list)[n] = NULL;
+  if (n == 0)
+    g_clear_pointer (list, g_strfreev);
+}
+
 void
 app_focus_add_filter (Focus *self, const char *name, const char *value)
 {
-  const SelectionOption *option = find_option (name);
-  char ***list = member (&self->selection, option);
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  char **values;
-
-  if (*list != NULL && g_strv_contains ((const char *const *) *list, value))
-    return;
-  if (*list != NULL)
-    g_strv_builder_addv (builder, (const char **) *list);
-  g_strv_builder_add (builder, value);
-  values = g_strv_builder_end (builder);
-  g_strfreev (*list);
-  *list = values;
+  add_value (member (&self->selection, find_option (name)), value);
 }
 
 void
 app_focus_remove_filter (Focus *self, const char *name, const char *value)
 {
-  const SelectionOption *option = find_option (name);
-  char ***list = member (&self->selection, option);
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  char **values;
+  remove_value (member (&self->selection, find_option (name)), value);
+}
 
-  for (char **at = *list; at != NULL && *at != NULL; at++)
-    if (strcmp (*at, value) != 0)
-      g_strv_builder_add (builder, *at);
-  values = g_strv_builder_end (builder);
-  g_strfreev (*list);
-  *list = values[0] != NULL ? values : NULL;
-  if (*list == NULL)
-    g_strfreev (values);
+void
+app_focus_switch_off (Focus *self, const char *name, const char *value)
+{
+  g_autofree char *filter = g_strdup_printf ("%s=%s", name, value);
+
+  add_value (&self->off, filter);
+  app_focus_remove_filter (self, name, value);
+}
+
+void
+app_focus_switch_on (Focus *self, const char *filter)
+{
+  g_auto (GStrv) parts = g_strsplit (filter, "=", 2);
+
+  app_focus_add_filter (self, parts[0], parts[1]);
+  remove_value (&self->off, filter);
+}
+
+void
+app_focus_drop (Focus *self, const char *filter)
+{
+  remove_value (&self->off, filter);
+}
+
+void
+app_focus_invert_filter (Focus *self, const char *name, const char *value)
+{
+  g_autofree char *inverse =
+      value[0] == '!' ? g_strdup (value + 1) : g_strconcat ("!", value, NULL);
+
+  app_focus_remove_filter (self, name, value);
+  app_focus_add_filter (self, name, inverse);
 }
 
 void

@@ -18,6 +18,7 @@ typedef struct Focus
   int64_t selected_begin, selected_end;
   /* Filters, root function (`focus`) and shape of trees, without times. Strings are owned. */
   Selection selection;
+  char **off; /* filters that are switched off, as "option=value"; NULL = none */
   Weight weight;
   char *event; /* of WEIGHT_PERIOD; NULL = the only one */
   bool categorizes;
@@ -39,6 +40,13 @@ bool app_focus_only_moved (const Focus *self, const Focus *other);
 /* Adds or removes a value of a list option of sysprof_selection_options, such as "process". */
 void app_focus_add_filter (Focus *self, const char *option, const char *value);
 void app_focus_remove_filter (Focus *self, const char *option, const char *value);
+/* Keeps a filter without effect, or lets it select again. */
+void app_focus_switch_off (Focus *self, const char *option, const char *value);
+void app_focus_switch_on (Focus *self, const char *filter);
+/* Forgets a filter that is switched off. */
+void app_focus_drop (Focus *self, const char *filter);
+/* Replaces "value" by "!value", and the other way round. */
+void app_focus_invert_filter (Focus *self, const char *option, const char *value);
 void app_focus_set_root (Focus *self, const char *function);
 /* Sets an option by its name, as findings and command lines spell it. Unknown names do nothing.
  * */

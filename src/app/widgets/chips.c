@@ -13,15 +13,18 @@
 
 #define MOST_LETTERS 40
 
+/* Filters that can select the opposite. */
+static const char *const inverting[] = { "process", "symbol", "binary", NULL };
+
 typedef struct
 {
   AppSession *session;
-  char *option; /* "" = all */
+  char *option; /* "" = all; "off" = one that is switched off */
   char *value;
 } Chip;
 
 static void
-chip_free (gpointer data, GClosure *closure)
+chip_free (gpointer data)
 {
   Chip *self = data;
 
@@ -31,7 +34,7 @@ chip_free (gpointer data, GClosure *closure)
 }
 
 static void
-remove_chip (GtkButton *button, Chip *chip)
+remove_chip (Chip *chip)
 {
   Focus *focus = app_session_copy_focus (chip->session);
   gboolean *is_set = app_focus_get_switch (focus, chip->option);
@@ -49,6 +52,8 @@ remove_chip (GtkButton *button, Chip *chip)
     app_focus_select (focus, 0, focus->duration);
   else if (strcmp (chip->option, "focus") == 0)
     app_focus_set_root (focus, NULL);
+  else if (strcmp (chip->option, "off") == 0)
+    app_focus_drop (focus, chip->value);
   else if (is_set != NULL)
     *is_set = FALSE;
   else
@@ -56,27 +61,40 @@ remove_chip (GtkButton *button, Chip *chip)
   app_session_push (chip->session, focus);
 }
 
-static GtkWidget *
-make_chip (AppSession *session, const char *option, const char *value, const char *text)
+static void
+switch_chip (Chip *chip)
+{
+  Focus *focus = app_session_copy_focus (chip->session);
+
+  if (strcmp (chip->option, "off") == 0)
+    app_focus_switch_on (focus, chip->value);
+  else
+    app_focus_switch_off (focus, chip->option, chip->value);
+  app_session_push (chip->session, focus);
+}
+
+static void
+invert_chip (Chip *chip)
+{
+  Focus *focus = app_session_copy_focus (chip->session);
+
+  app_focus_invert_filter (focus, chip->option, chip->value);
+  app_session_push (chip->session, focus);
+}
+
+/* A part of a chip: `child` is its label or icon. */
+static void
+add_button (GtkWidget *box, GtkWidget *child, const char *name, void (*run) (Chip *chip))
 {
   GtkWidget *button = gtk_button_new ();
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 4);
-  g_autofree char *line = sysprof_dup_one_line (text);
-  g_autofree char *name = g_strdup_printf (_ ("Remove filter: %s"), line);
-  GtkWidget *label = gtk_label_new (line);
-  Chip *chip = g_new0 (Chip, 1);
 
-  *chip = (Chip){ session, g_strdup (option), g_strdup (value) };
-  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_MIDDLE);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), MOST_LETTERS);
-  gtk_box_append (GTK_BOX (box), label);
-  gtk_box_append (GTK_BOX (box), gtk_image_new_from_icon_name ("window-close-symbolic"));
-  gtk_button_set_child (GTK_BUTTON (button), box);
-  gtk_widget_add_css_class (button, "chip");
+  gtk_button_set_child (GTK_BUTTON (button), child);
+  gtk_widget_add_css_class (button, "flat");
   gtk_widget_set_tooltip_text (button, name);
-  app_set_name (GTK_WIDGET (button), name);
-  g_signal_connect_data (button, "clicked", G_CALLBACK (remove_chip), chip, chip_free, 0);
-  return button;
+  app_set_name (button, name);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (run),
+                            g_object_get_data (G_OBJECT (box), "chip"));
+  gtk_box_append (GTK_BOX (box), button);
 }
 
 static void
@@ -86,7 +104,31 @@ add_chip (GtkWidget *row,
           const char *value,
           const char *text)
 {
-  gtk_box_append (GTK_BOX (row), make_chip (session, option, value, text));
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
+  bool is_off = strcmp (option, "off") == 0;
+  g_autofree char *line = sysprof_dup_one_line (text);
+  g_autofree char *remove = g_strdup_printf (_ ("Remove filter: %s"), line);
+  g_autofree char *invert = g_strdup_printf (_ ("Invert filter: %s"), line);
+  g_autofree char *turn =
+      g_strdup_printf (is_off ? _ ("Switch on filter: %s") : _ ("Switch off filter: %s"), line);
+  GtkWidget *label = gtk_label_new (line);
+  Chip *chip = g_new0 (Chip, 1);
+
+  *chip = (Chip){ session, g_strdup (option), g_strdup (value) };
+  g_object_set_data_full (G_OBJECT (box), "chip", chip, chip_free);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_MIDDLE);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), MOST_LETTERS);
+  gtk_widget_add_css_class (box, "chip");
+  if (is_off)
+    gtk_widget_add_css_class (box, "off");
+  if (value != NULL)
+    add_button (box, label, turn, switch_chip);
+  else
+    gtk_box_append (GTK_BOX (box), label);
+  if (g_strv_contains (inverting, option))
+    add_button (box, gtk_label_new ("≠"), invert, invert_chip);
+  add_button (box, gtk_image_new_from_icon_name ("window-close-symbolic"), remove, remove_chip);
+  gtk_box_append (GTK_BOX (row), box);
 }
 
 static void
@@ -108,6 +150,18 @@ add_option (GtkWidget *row,
       }
   else if (option->kind == SELECTION_SWITCH && option->selects && *(const gboolean *) member)
     add_chip (row, session, option->name, NULL, option->name);
+}
+
+static void
+add_off (GtkWidget *row, AppSession *session, const Focus *focus)
+{
+  for (char **filter = focus->off; filter != NULL && *filter != NULL; filter++)
+    {
+      g_auto (GStrv) parts = g_strsplit (*filter, "=", 2);
+      g_autofree char *text = g_strdup_printf (_ ("%s: %s (off)"), parts[0], parts[1]);
+
+      add_chip (row, session, "off", *filter, text);
+    }
 }
 
 /* Number of events of the selection. */
@@ -183,6 +237,7 @@ update (GtkWidget *row)
     add_chip (row, session, "time", NULL, time);
   for (const SelectionOption *option = sysprof_selection_options; option->name; option++)
     add_option (row, session, focus, option);
+  add_off (row, session, focus);
   if (focus->selection.focus != NULL)
     {
       g_autofree char *text = g_strdup_printf (_ ("root: %s"), focus->selection.focus);

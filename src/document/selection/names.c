@@ -92,6 +92,36 @@ refuse_empty (const char *option, const char *what, const char *name, GError **e
   return FALSE;
 }
 
+/* Sets is_in[processes.n] for the processes of the names with "!", or of those without it. */
+static bool
+find_marked (const char *option,
+             char **names,
+             bool wants_inverse,
+             const Store *store,
+             bool *is_in,
+             GError **error)
+{
+  for (; names != NULL && *names != NULL; names++)
+    {
+      bool is_inverse = (*names)[0] == '!';
+      const char *name = *names + is_inverse;
+      int32_t pid;
+
+      if (!refuse_empty (option, "a process ID, or a name like 'make' or 'gnome-*'", name,
+                         error))
+        return false;
+      if (is_inverse != wants_inverse)
+        continue;
+      if (is_number (name, &pid))
+        is_in[sysprof_store_find_process (store, pid)] = true;
+      else
+        find_named (store, name, is_in);
+    }
+  return true;
+}
+
+/* The processes of all names; all processes if there are none but with "!". Without those with
+ * "!". */
 static bool
 find_all_named (const char *option,
                 char **names,
@@ -99,19 +129,17 @@ find_all_named (const char *option,
                 bool *is_in,
                 GError **error)
 {
-  for (; names != NULL && *names != NULL; names++)
-    {
-      int32_t pid;
+  uint32_t n = MAX (store->processes.n, 1);
+  g_autofree bool *is_out = g_new0 (bool, n);
+  bool has_wanted = false;
 
-      if (!refuse_empty (option, "a process ID, or a name like 'make' or 'gnome-*'", *names,
-                         error))
-        return false;
-
-      if (is_number (*names, &pid))
-        is_in[sysprof_store_find_process (store, pid)] = true;
-      else
-        find_named (store, *names, is_in);
-    }
+  for (char **name = names; name != NULL && *name != NULL; name++)
+    has_wanted |= (*name)[0] != '!';
+  if (!find_marked (option, names, false, store, is_in, error) ||
+      !find_marked (option, names, true, store, is_out, error))
+    return false;
+  for (ProcessId i = 0; i < n; i++)
+    is_in[i] = (is_in[i] || !has_wanted) && !is_out[i];
   return true;
 }
 
@@ -128,7 +156,7 @@ sysprof_selection_find_processes (const Selection *self,
   g_autofree bool *is_of_command = g_new0 (bool, n);
 
   if (!find_all_named ("--process", self->processes, store, is_in, error) ||
-      !find_all_named ("--process-tree", self->process_trees, store, is_in_tree, error))
+      !find_marked ("--process-tree", self->process_trees, false, store, is_in_tree, error))
     return FALSE;
   is_of_command[sysprof_store_find_command (store)] = self->command;
   is_in_tree[0] = is_of_command[0] = false; /* the result for a pid without a process */

@@ -20,7 +20,7 @@ const SelectionOption sysprof_selection_options[] = {
         "A..B"),
   SWITCH ("command", command, true, "Select the recorded command and its descendants"),
   SWITCH ("all", all, false, "Show the whole machine, not the recorded command alone"),
-  LIST ("process", processes, true, "Select processes; names may contain * and ?", "NAME|PID"),
+  LIST ("process", processes, true, "Select processes; names may contain * and ? (!NAME: without)", "NAME|PID"),
   LIST ("process-tree", process_trees, true, "Select processes and their descendants",
         "NAME|PID"),
   LIST ("thread", threads, true, "Select threads", "NAME|TID"),
@@ -226,7 +226,7 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
     .n_cpus = resolved->cpus->len,
     .has_cpus = self->cpus != NULL,
     /* A process that the user names is selected. */
-    .no_idle = !self->idle && self->processes == NULL,
+    .no_idle = !self->idle && (self->processes == NULL || self->processes[0][0] == '!'),
     .symbol_terms = (const char *const *) self->symbols,
     .binary_terms = (const char *const *) self->binaries,
   };
