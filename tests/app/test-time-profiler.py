@@ -5,16 +5,21 @@ numbers on the screen must be those of sysprof-report.
 
 usage: test-time-profiler.py SYSPROF SYSPROF_REPORT
 """
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import tempfile
 import unittest
 
 import desktop
 
 desktop.enter()
+import captures  # noqa: E402
 import recording  # noqa: E402
 
+BASE = 0x40000000
 
 
 class TimeProfiler(unittest.TestCase):
@@ -103,6 +108,37 @@ class TimeProfiler(unittest.TestCase):
         table = self.app.container(chart, 'AppFlame')
         self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('blur')
         self.app.wait_for('matches 50.0 %')
+
+
+@unittest.skipUnless(shutil.which('nm'), 'needs nm')
+class Code(desktop.Case):
+    """Samples in main() of a program that has debug information."""
+    name = 'code.syscap'
+
+    @staticmethod
+    def write(path):
+        symbols = subprocess.run(['nm', desktop.REPORT], stdout=subprocess.PIPE, check=True).stdout.decode()
+        main = int(re.search(r'(?m)^([0-9a-f]+) T main$', symbols)[1], 16)
+        capture = captures.Capture(time=0, end_time=recording.SECOND, capture_time='2099-01-01T00:00:00Z')
+        capture.process(desktop.REPORT, time=0, pid=7)
+        capture.map(BASE, BASE + (1 << 26), desktop.REPORT, inode=os.stat(desktop.REPORT).st_ino, time=0, pid=7)
+        for i, offset in enumerate([8] * 5 + [40] * 3 + [80] * 2):
+            capture.sample([captures.USER, BASE + main + offset], 7, time=i, pid=7)
+        return capture.save(path)
+
+    def check(self, view, column):
+        rows = self.report(view, '--focus', 'main')
+        heaviest = max(rows, key=lambda row: row['self'])
+        self.assertGreater(heaviest['self'], 0)
+        self.app.show(f'time-profiler/{view}')
+        share = f'{heaviest["self"]}   {heaviest["self"] * 10:.1f} %'
+        self.app.wait_for(f'{heaviest[column]}: self {share}, total {share}')
+
+    def test_source(self):
+        self.check('source', 'line')
+
+    def test_disassembly(self):
+        self.check('disassembly', 'address')
 
 
 if __name__ == '__main__':
