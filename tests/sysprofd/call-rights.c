@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gets a connection of org.gnome.Sysprof3.Rights, and prints which rights it lends. The argument
- * is the ID of a process of another user. */
+/* Gets a connection of org.gnome.Sysprof3.Rights, and prints the rights that it lends. The
+ * argument is the ID of a process of another user. */
 
 #include "dbus/dbus.h"
 #include "rights/rights.h"
@@ -56,6 +56,19 @@ has_addresses (int fd)
   return false;
 }
 
+static bool
+has_walker (int socket)
+{
+  WalkProgram maps;
+  int promise;
+
+  if (!sysprof_rights_ask_walker_maps (socket, &maps))
+    return false;
+
+  promise = sysprof_rights_ask_walker (socket, WALK_MOST_ADDRESSES, false);
+  return promise >= 0 && sysprof_rights_wait_for_walker (promise) >= 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -77,5 +90,7 @@ main (int argc, char **argv)
     puts ("event");
   if (has_addresses (sysprof_rights_ask_process_file (socket, atoi (argv[1]), PROCESS_MAPS)))
     puts ("mappings");
+  if (has_walker (socket))
+    puts ("walker");
   return 0;
 }

@@ -12,6 +12,7 @@ Runs COMMAND with DBUS_SYSTEM_BUS_ADDRESS. Without --grant only root is authoriz
 import ctypes
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ CLONE_NEWNS = 0x20000
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
+MNT_DETACH = 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -72,11 +74,21 @@ CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurat
 </busconfig>
 """
 
-RULE = """polkit.addRule(function (action, subject) {
+RULE = """polkit.addAdminRule (function (action, subject) {
+  return ["unix-user:root"];
+});
+polkit.addRule(function (action, subject) {
   if (action.id == "org.gnome.sysprof3.profile" && %s.indexOf (subject.user) >= 0)
     return polkit.Result.YES;
 });
 """
+
+
+def confined(program):
+    """Returns the command that starts our service with the capabilities of the systemd unit."""
+    unit = (SOURCE / "data/sysprofd/sysprof3.service.in").read_text()
+    capabilities = re.search("^CapabilityBoundingSet=(.*)", unit, re.M)[1].lower().replace("cap_", "+").replace(" ", ",")
+    return f"{shutil.which('setpriv')} --no-new-privs --bounding-set=-all,{capabilities} {program}"
 
 
 def reason_to_skip():
@@ -102,17 +114,21 @@ def enter_namespace():
 
 
 class PrivateBus:
-    """`service`: the command line that owns org.gnome.Sysprof3; None = nobody does."""
+    """`service`: the command line that owns org.gnome.Sysprof3; None = the name has no owner."""
 
-    def __init__(self, service, grant=(), configuration=None):
+    def __init__(self, service, grant=()):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sysprof-bus-"))
         os.chmod(self.directory, 0o755)
         self.address = f"unix:path={self.directory}/socket"
         self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
         self.grant = list(grant)
         self.service = service
-        self.configuration = configuration or SOURCE / "data/sysprofd/org.gnome.Sysprof3.conf"
         self.daemons = []
+        self.mounts = []
+
+    def mount(self, source, target, kind=None, flags=0):
+        mount(str(source), target, kind, flags)
+        self.mounts.append(target)
 
     def activate(self, name, command):
         services = self.directory / "services"
@@ -124,18 +140,18 @@ class PrivateBus:
         rules = self.directory / "rules"
         rules.mkdir()
         (rules / "10-sysprof.rules").write_text(RULE % repr(self.grant))
-        mount(str(rules), "/etc/polkit-1/rules.d", None, MS_BIND)
+        self.mount(rules, "/etc/polkit-1/rules.d", None, MS_BIND)
         actions = self.directory / "actions"
         actions.mkdir()
         shutil.copy(SOURCE / "data/sysprofd/org.gnome.sysprof3.policy", actions)
-        mount(str(actions), "/usr/share/polkit-1/actions", None, MS_BIND)
+        self.mount(actions, "/usr/share/polkit-1/actions", None, MS_BIND)
         os.makedirs("/run/sysprof", exist_ok=True)
-        mount("tmpfs", "/run/sysprof", "tmpfs")
+        self.mount("tmpfs", "/run/sysprof", "tmpfs")
         if self.service:
             self.activate("org.gnome.Sysprof3", self.service)
         (self.directory / "services").mkdir(exist_ok=True)
         config = self.directory / "bus.conf"
-        config.write_text(CONFIG.format(directory=self.directory, policy=self.configuration))
+        config.write_text(CONFIG.format(directory=self.directory, policy=SOURCE / "data/sysprofd/org.gnome.Sysprof3.conf"))
         self.start("dbus-daemon", "--nofork", "--nopidfile", f"--config-file={config}", "--print-address")
         self.daemons[0].stdout.readline()
         self.start(POLKITD, "--no-debug")
@@ -156,6 +172,8 @@ class PrivateBus:
             daemon.send_signal(signal.SIGTERM)
             daemon.wait(60)
             daemon.stdout.close()
+        for target in reversed(self.mounts):
+            LIBC.umount2(target.encode(), MNT_DETACH)
         shutil.rmtree(self.directory)
 
 
@@ -165,7 +183,7 @@ def main():
         sys.exit(__doc__.strip())
     own, command = arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]
     grant = [own[i + 1] for i, word in enumerate(own[:-1]) if word == "--grant"]
-    with PrivateBus(os.path.abspath(own[0]), grant) as bus:
+    with PrivateBus(confined(os.path.abspath(own[0])), grant) as bus:
         sys.exit(subprocess.run(command, env=bus.environment, check=False).returncode)
 
 

@@ -18,6 +18,7 @@ from programs import Case, run, wait_for
 
 SYSPROFD = os.environ["SYSPROFD"]
 CALL_RIGHTS = os.environ["CALL_RIGHTS"]
+WALKER = "walker\n" if os.environ["HAS_BPF"] == "true" else ""
 NAME = "org.gnome.Sysprof3"
 PATH = "/org/gnome/Sysprof3"
 SERVICE = "org.gnome.Sysprof3.Service"
@@ -70,7 +71,7 @@ class Methods(Case):
         lock = open(PARANOID, "r+", encoding="ascii")  # pylint: disable=consider-using-with
         cls.addClassCleanup(lock.close)
         fcntl.flock(lock, fcntl.LOCK_EX)  # the setting is the machine's
-        cls.bus = private_bus.PrivateBus(SYSPROFD, ["daemon"])
+        cls.bus = private_bus.PrivateBus(private_bus.confined(SYSPROFD), ["daemon"])
         cls.bus.__enter__()  # pylint: disable=unnecessary-dunder-call
         cls.addClassCleanup(cls.bus.__exit__)
 
@@ -132,9 +133,9 @@ class Methods(Case):
     # --- rights ---
 
     def test_connect(self):
-        """An ordinary user gets kernel symbols, an event of the whole machine, and mappings of another user's process."""
+        """An ordinary user gets kernel symbols, an event of the whole machine, mappings of another user's process, and the BPF program."""
         done = run("setpriv", "--reuid", "daemon", "--clear-groups", CALL_RIGHTS, os.getpid(), env=self.bus.environment)
-        self.assertEqual(done.stdout.decode(), "symbols with addresses\nevent\nmappings\n", done.stderr.decode())
+        self.assertEqual(done.stdout.decode(), "symbols with addresses\nevent\nmappings\n" + WALKER, done.stderr.decode())
         done = run("setpriv", "--reuid", "nobody", "--clear-groups", CALL_RIGHTS, os.getpid(), env=self.bus.environment)
         self.assertEqual((done.stdout, done.returncode), (b"", 1))
 

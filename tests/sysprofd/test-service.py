@@ -37,7 +37,7 @@ class Service(Case):
         reason = private_bus.reason_to_skip()
         if reason:
             raise unittest.SkipTest(reason)
-        cls.bus = private_bus.PrivateBus(SYSPROFD, [GRANTED])
+        cls.bus = private_bus.PrivateBus(private_bus.confined(SYSPROFD), [GRANTED])
         cls.bus.__enter__()  # pylint: disable=unnecessary-dunder-call
         cls.addClassCleanup(cls.bus.__exit__)
 

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clients of sysprofd that send random values, flood it, vanish, or pass thousands of descriptors do no harm to other clients."""
+
+import contextlib
+import os
+import pty
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import private_bus
+import tap
+from bus_client import Client, Writer, split
+from programs import Case, wait_for
+
+SYSPROFD = os.environ["SYSPROFD"]
+NAME = "org.gnome.Sysprof3"
+PATH = "/org/gnome/Sysprof3"
+SERVICE = "org.gnome.Sysprof3.Service"
+BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
+DAEMON, NOBODY = 1, 65534  # the first is authorized
+PATIENCE = 20  # seconds in which others get their answers, on a busy machine
+FUZZ_CALLS = 1500
+METHODS = (
+    ("", SERVICE, "PerfEventOpen", "a{sv}iiht"), ("", SERVICE, "GetProcFile", "ay"), ("", SERVICE, "GetProcFd", "ay"),
+    ("", SERVICE, "GetProcessInfo", "s"), ("", SERVICE, "ListProcesses", ""), ("", SERVICE, "SetGovernor", "s"),
+    ("", SERVICE, "SetParanoid", "i"),
+    ("/RAPL", "org.gnome.Sysprof3.Profiler", "Start", "a{sv}h"), ("/RAPL", "org.gnome.Sysprof3.Profiler", "Stop", ""),
+    ("/Unwinder", "org.gnome.Sysprof3.Unwinder", "Unwind", "ua(hi)hh"),
+    ("/Rights", "org.gnome.Sysprof3.Rights", "Connect", "a{sv}"),
+    ("/Rights", "org.gnome.Sysprof3.Rights", "OpenSystemBusMonitor", ""),
+    ("/Rights", "org.gnome.Sysprof3.Rights", "HoldPowerProfile", "s"), ("/Rights", "org.gnome.Sysprof3.Rights", "HoldParanoid", "i"),
+    ("", "org.freedesktop.DBus.Properties", "Get", "ss"), ("/RAPL", "org.freedesktop.DBus.Properties", "GetAll", "s"),
+    ("", "org.freedesktop.DBus.Properties", "Set", "ssv"), ("", "org.freedesktop.DBus.Introspectable", "Introspect", ""))
+KEYS = ["type", "config", "sample_period", "sample_type", "wakeup_events", "comm", "mmap2", "clockid", "use_clockid", "sample_stack_user"]
+TEXTS = ["", "pid,maps,cmdline", "performance", "powersave", "/proc/kallsyms", "x" * 3000, "ä", "../../etc/shadow", "%s%n", SERVICE]
+
+
+class Values:
+    """Random values of any type."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def value(self, kind, depth=0):
+        pick = self.random
+        if kind == "v":
+            inner = pick.choice(["y", "b", "i", "u", "t", "x", "d", "s", "g", "ay", "as", "a{sv}", "(iv)", "v"] if depth < 3 else ["u"])
+            return inner, self.value(inner, depth + 1)
+        if kind in "bnqiuhxtyd":
+            limits = {"b": (0, 1), "y": (0, 255), "n": (-2**15, 2**15 - 1), "q": (0, 2**16 - 1), "i": (-2**31, 2**31 - 1), "u": (0, 2**32 - 1),
+                      "h": (0, 3), "x": (-2**63, 2**63 - 1), "t": (0, 2**64 - 1), "d": (0, 1)}[kind]
+            return pick.choice([*limits, max(limits[0], 0), min(limits[1], 1), pick.randint(*map(int, limits))])
+        if kind in "so":
+            return pick.choice(KEYS + TEXTS) if kind == "s" else "/a"
+        if kind == "g":
+            return pick.choice(["", "a{sv}", "(iv)", "ayayay"])
+        if kind == "ay":
+            return pick.choice([text.encode() + b"\0" for text in TEXTS] + [b"", bytes(pick.randrange(256) for _ in range(20))])
+        if kind[0] == "a":
+            return [self.value(kind[1:], depth + 1) for _ in range(pick.choice([0, 1, 2, 5]))]
+        return [pick.choice(KEYS) if kind[0] == "{" and i == 0 else self.value(part, depth + 1) for i, part in enumerate(split(kind[1:-1]))]
+
+    def signature(self, usual):
+        return usual if self.random.random() < 0.7 else self.random.choice(["", "s", "i", "a{sv}", "ay", "ssv", "ua(hi)hh", "a{sv}iiht", "aas", "v"])
+
+
+class Hostile(Case):
+    @classmethod
+    def setUpClass(cls):
+        reason = private_bus.reason_to_skip()
+        if reason:
+            raise unittest.SkipTest(reason)
+        cls.bus = private_bus.PrivateBus(private_bus.confined(SYSPROFD), ["daemon"])
+        cls.bus.__enter__()  # pylint: disable=unnecessary-dunder-call
+        cls.addClassCleanup(cls.bus.__exit__)
+        cls.judge = Client(cls.bus.address, DAEMON)
+        cls.addClassCleanup(cls.judge.close)
+        cls.judge.call(NAME, PATH, SERVICE, "ListProcesses")
+        cls.service = cls.judge.call(*BUS, "GetConnectionUnixProcessID", "s", [NAME]).body[0]
+
+    def setUp(self):
+        self.assertEqual(self.judge.call(*BUS, "GetConnectionUnixProcessID", "s", [NAME]).body[0], self.service, "the service has ended")
+
+    def assert_serves(self):
+        """Another client gets its answer, from the same process."""
+        start = time.monotonic()
+        reply = self.judge.call(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/version\0"])
+        self.assertEqual(reply.error, None)
+        self.assertLess(time.monotonic() - start, PATIENCE)
+        self.assertEqual(self.judge.call(*BUS, "GetConnectionUnixProcessID", "s", [NAME]).body[0], self.service)
+
+    def connect(self, user=DAEMON):
+        client = Client(self.bus.address, user)
+        self.addCleanup(client.close)
+        return client
+
+    def count_fds(self):
+        return len(os.listdir(f"/proc/{self.service}/fd"))
+
+    def test_random_calls(self):
+        """Each call is answered, or the bus itself refuses it."""
+        seed = int(os.environ.get("FUZZ_SEED", "1"))
+        values = Values(seed)
+        fds = [os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC), os.memfd_create("x"), os.open("/etc/passwd", os.O_RDONLY | os.O_CLOEXEC)]
+        client = self.connect()
+        answered = 0
+        for i in range(FUZZ_CALLS):
+            path, interface, method, usual = values.random.choice(METHODS)
+            signature = values.signature(usual)
+            passed = values.random.sample(fds, 3) + [fds[0]] if "h" in signature else []
+            more = {}
+            if i % 10 == 0:
+                writer = Writer()
+                for kind in split(signature):
+                    writer.write(kind, values.value(kind))
+                for _ in range(3 if writer.bytes else 0):
+                    writer.bytes[values.random.randrange(len(writer.bytes))] = values.random.randrange(256)
+                more["content"] = bytes(writer.bytes)
+            try:
+                reply = client.call(NAME, PATH + path, interface, method, signature, [values.value(kind) for kind in split(signature)],
+                                    passed, **more)
+                answered += 1
+                reply.close()
+            except (EOFError, ConnectionError):
+                client = self.connect()
+        for fd in fds:
+            os.close(fd)
+        self.assertGreater(answered, FUZZ_CALLS * 0.8, f"seed {seed}")
+        self.assert_serves()
+
+    def test_flood(self):
+        client = self.connect()
+        n = 5000
+        for _ in range(20):  # each reads megabytes
+            client.send(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/kallsyms\0"], flags=1)
+        self.assert_serves()
+        serials = {client.send(NAME, PATH, SERVICE, "ListProcesses") for _ in range(n)}
+        self.assert_serves()
+        errors = set()
+        while serials:
+            reply = client.receive()
+            if reply.type == 4:  # a signal of the bus
+                continue
+            serials.remove(reply.reply_serial)
+            errors.add(reply.error.rsplit(".", 1)[1])
+        self.assertEqual(errors, {"NotSupported", "LimitsExceeded"})
+        self.assert_serves()
+
+    def test_vanishing_clients(self):
+        for user in (DAEMON, NOBODY) * 20:
+            with Client(self.bus.address, user) as client:
+                for path, interface, method, signature in METHODS:
+                    if "h" not in signature and method != "Set":
+                        client.send(NAME, PATH + path, interface, method, signature, [Values(1).value(kind) for kind in split(signature)])
+        self.assert_serves()
+        wait_for(lambda: children(self.service) == [], "all children have ended")
+
+    def test_thousands_of_descriptors(self):
+        before = self.count_fds()
+        null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
+        for user in (DAEMON, NOBODY):
+            with contextlib.suppress(EOFError, ConnectionError), Client(self.bus.address, user) as client:
+                for _ in range(500):
+                    client.send(NAME, PATH, SERVICE, "PerfEventOpen", "a{sv}iiht", [[], -1, 0, 0, 0], [null] * 16)
+                self.assertLess(self.count_fds(), before + 300)
+        os.close(null)
+        self.assert_serves()
+        wait_for(lambda: self.count_fds() <= before + 1, lambda: f"{self.count_fds()} descriptors, {before} before")
+
+    def test_long_message(self):
+        reply = self.connect().call(NAME, PATH, SERVICE, "GetProcessInfo", "s", ["x" * 1_000_000])
+        self.assertEqual(reply.error, "org.freedesktop.DBus.Error.LimitsExceeded")
+        self.assert_serves()
+
+    def test_connections_of_a_user_are_limited(self):
+        client = self.connect()
+        fds = []
+        while True:
+            reply = client.call(NAME, PATH + "/Rights", "org.gnome.Sysprof3.Rights", "Connect", "a{sv}", [[]])
+            if reply.error:
+                break
+            fds += reply.fds
+        self.assertEqual((reply.error, len(fds)), ("org.freedesktop.DBus.Error.LimitsExceeded", 32))
+        other = self.connect(0).call(NAME, PATH + "/Rights", "org.gnome.Sysprof3.Rights", "Connect", "a{sv}", [[]])
+        self.assertEqual(other.error, None)
+        for fd in fds + other.fds:
+            os.close(fd)
+        wait_for(lambda: children(self.service) == [], "all children have ended")
+
+    def test_invalid_request_ends_a_connection(self):
+        client = self.connect()
+        (fd,) = client.call(NAME, PATH + "/Rights", "org.gnome.Sysprof3.Rights", "Connect", "a{sv}", [[]]).fds
+        os.write(fd, b"x" * 5000)
+        self.assertEqual(os.read(fd, 100), b"")
+        os.close(fd)
+
+    def test_password_of_one_does_not_delay_others(self):
+        """Polkit requests a password, and the user does not type it."""
+        client = self.connect(NOBODY)
+        leader, follower = pty.openpty()
+        registered, end = os.pipe()
+        with subprocess.Popen(["setsid", "--ctty", "pkttyagent", "--process", str(os.getpid()), "--notify-fd", str(end)],
+                              stdin=follower, stdout=follower, stderr=follower, env=self.bus.environment, pass_fds=[end]) as agent:
+            os.close(follower)
+            os.close(end)
+            try:
+                self.assertEqual(os.read(registered, 1), b"")
+                client.send(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/version\0"])
+                shown = b""
+                while b"Password:" not in shown:
+                    shown += os.read(leader, 1000)
+                self.assertIn(b"Authentication is required to profile the system", shown)
+                self.assert_serves()
+                client.close()
+                self.assert_serves()
+            finally:
+                agent.kill()
+        os.close(leader)
+
+
+class NoPolkit(Case):
+    def test_nothing_without_polkit(self):
+        reason = private_bus.reason_to_skip()
+        if reason:
+            self.skipTest(reason)
+        with private_bus.PrivateBus(private_bus.confined(SYSPROFD), ["daemon"]) as bus:
+            bus.daemons[1].send_signal(signal.SIGKILL)
+            bus.daemons[1].wait()
+            with Client(bus.address, 0) as client:
+                for path, interface, method, signature in METHODS[:14]:
+                    if "h" in signature:
+                        continue
+                    reply = client.call(NAME, PATH + path, interface, method, signature, [Values(1).value(kind) for kind in split(signature)])
+                    self.assertEqual(reply.error, "org.freedesktop.DBus.Error.AccessDenied", method)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+if __name__ == "__main__":
+    tap.main()
