@@ -151,10 +151,12 @@ type_end (const char *type, unsigned depth)
   if (*type != '(' && *type != '{')
     return type + 1;
 
-  for (const char close = *type == '(' ? ')' : '}'; *++type != close;)
+  const char close = *type == '(' ? ')' : '}';
+
+  for (type++; *type != close;)
     {
       type = type_end (type, depth + 1);
-      if (type-- == NULL)
+      if (type == NULL)
         return NULL;
     }
   return type + 1;
