@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'e2e'))
@@ -28,6 +29,7 @@ MOST_OUTPUT = 1 << 24
 LEAKS = pathlib.Path(__file__).resolve().parent / 'leaks.supp'
 FRAME = 5    # px
 STEP = 20     # ms between two looks
+NOTHING = '/org/a11y/atspi/null'
 REST = 60000  # µs without work after which all was drawn: some frames
 PROGRAM, REPORT = (os.path.abspath(path) for path in sys.argv[1:3])
 main = tap.main
@@ -92,6 +94,78 @@ class Timeout(AssertionError):
     """A condition did not come true."""
 
 
+class Node:
+    """An object of the accessibility tree, with the names of pyatspi. What it is called and where it is are from when the tree was read;
+    its state, text and place are asked of the program each time."""
+
+    def __init__(self, app, sender, item):
+        value = item.get_child_value
+        self.path, self.parent_path = (value(i).get_child_value(1).get_string() for i in (0, 2))
+        self.index, self.n_children, self.name, self.role = value(3).get_int32(), value(4).get_int32(), value(6).get_string(), value(7).get_uint32()
+        self.app, self.sender, self.item, self.children, self.parent = app, sender, item, [], None
+
+    def call(self, interface, method, signature='()', *values):
+        return self.app.call(self.sender, self.path, f'org.a11y.atspi.{interface}', method, self.app.GLib.Variant(signature, values)).unpack()
+
+    def read(self, interface, name):
+        return self.app.call(self.sender, self.path, 'org.freedesktop.DBus.Properties', 'Get',
+                             self.app.GLib.Variant('(ss)', (f'org.a11y.atspi.{interface}', name))).unpack()[0]
+
+    @property
+    def childCount(self):
+        return len(self.children)
+
+    @property
+    def nActions(self):
+        return self.read('Action', 'NActions')
+
+    @property
+    def characterCount(self):
+        return self.read('Text', 'CharacterCount')
+
+    def getChildAtIndex(self, i):
+        return self.children[i]
+
+    def getRoleName(self):
+        return self.app.pyatspi.Atspi.role_get_name(self.app.pyatspi.Atspi.Role(self.role))
+
+    def query(self, interface):
+        if f'org.a11y.atspi.{interface}' not in self.item.get_child_value(5).unpack():
+            raise NotImplementedError(interface)
+        return self
+
+    def queryAction(self):
+        return self.query('Action')
+
+    def queryComponent(self):
+        return self.query('Component')
+
+    def queryText(self):
+        return self.query('Text')
+
+    def queryEditableText(self):
+        return self.query('EditableText')
+
+    def getState(self):
+        return self
+
+    def contains(self, state):
+        low, high = self.call('Accessible', 'GetState')[0]
+        return bool((low | high << 32) >> int(state) & 1)
+
+    def doAction(self, i):
+        return self.call('Action', 'DoAction', '(i)', i)[0]
+
+    def setTextContents(self, text):
+        return self.call('EditableText', 'SetTextContents', '(s)', text)[0]
+
+    def getText(self, begin, end):
+        return self.call('Text', 'GetText', '(ii)', begin, end)[0]
+
+    def getExtents(self, coordinates):
+        return types.SimpleNamespace(**dict(zip(('x', 'y', 'width', 'height'), self.call('Component', 'GetExtents', '(u)', int(coordinates))[0])))
+
+
 class Application:
     """The running program. `arguments` are files to open."""
 
@@ -106,6 +180,10 @@ class Application:
         self.process = subprocess.Popen([program, *map(str, arguments)], stdout=self.output, stderr=self.output,
                                         env={**os.environ, **(environment or {})})
         self.bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+        address = self.bus.call_sync('org.a11y.Bus', '/org/a11y/bus', 'org.a11y.Bus', 'GetAddress', None, None, Gio.DBusCallFlags.NONE, -1, None)
+        self.tree_bus = Gio.DBusConnection.new_for_address_sync(
+            address.unpack()[0], Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+        self.tree, self.is_waiting = None, False  # a condition looks several times at the same tree
 
     def close(self, allowed=None):
         """Ends it as the end of the session does. It must not have complained, but with the `allowed` word; sanitizers report leaks in
@@ -133,9 +211,12 @@ class Application:
         end = self.GLib.get_monotonic_time() + SECONDS * 1000000
         while self.GLib.get_monotonic_time() < end:
             try:
+                self.tree, self.is_waiting = None, True
                 value = condition()
             except self.GLib.Error:
                 value = None  # an object went away while it was read
+            finally:
+                self.tree, self.is_waiting = None, False
             if value:
                 return value
             if self.process.poll() is not None:
@@ -143,6 +224,59 @@ class Application:
             self.GLib.timeout_add(STEP, lambda: False)
             self.context.iteration(True)
         raise Timeout(f'no {what} within {SECONDS} s')
+
+    def call(self, sender, path, interface, method, parameters=None):
+        """Calls an object of the accessibility tree."""
+        return self.tree_bus.call_sync(sender, path, interface, method, parameters, None, self.Gio.DBusCallFlags.NONE, -1, None)
+
+    def children_of(self, objects):
+        """Asks several objects for their children at the same time: {path: objects}."""
+        found = {}
+
+        def take(bus, result, path):
+            try:
+                found[path] = [child for child in bus.call_finish(result).unpack()[0] if child[1] != NOTHING]
+            except self.GLib.Error:
+                found[path] = []  # it went away
+
+        for sender, path in objects:
+            self.tree_bus.call(sender, path, 'org.a11y.atspi.Accessible', 'GetChildren', None, None, self.Gio.DBusCallFlags.NONE, -1, None,
+                               take, path)
+        while len(found) < len(objects):
+            self.context.iteration(True)
+        return found
+
+    def read_tree(self):
+        """All objects as {path: node}, and the one at the top. GTK tells of all objects at once. But it does not know those that nobody
+        asked for yet, and still knows some that are gone: then the children that it tells of are not as many as they should be."""
+        desktop = 'org.a11y.atspi.Registry', '/org/a11y/atspi/accessible/root'
+        while tops := self.children_of([desktop])[desktop[1]]:
+            sender, top = tops[0]
+            items = self.call(sender, '/org/a11y/atspi/cache', 'org.a11y.atspi.Cache', 'GetItems').get_child_value(0)
+            all_nodes = [Node(self, sender, items.get_child_value(i)) for i in range(items.n_children())]
+            nodes = {node.path: node for node in all_nodes}
+            for node in sorted(all_nodes, key=lambda node: node.index):
+                node.parent = nodes.get(node.parent_path)
+                if node.parent:
+                    node.parent.children.append(node)
+            doubtful = [node for node in all_nodes if [child.index for child in node.children] != list(range(node.n_children))]
+            answers = self.children_of([(sender, node.path) for node in doubtful])
+            new = unknown = [child for children in answers.values() for child in children if child[1] not in nodes]
+            while new:
+                new = [child for children in self.children_of(new).values() for child in children]
+            if not unknown:
+                for node in doubtful:
+                    node.children = [nodes[path] for _, path in answers[node.path]]
+                return nodes, nodes[top]
+        return {}, None
+
+    def get_tree(self):
+        if self.tree is None:
+            self.tree = self.read_tree()
+        tree = self.tree
+        if not self.is_waiting:
+            self.tree = None
+        return tree
 
     def run_time(self):
         """The ns that its threads and the display have run; None while one runs."""
@@ -174,33 +308,25 @@ class Application:
         return hash(subprocess.run(['import', '-window', 'root', 'ppm:-'], stdout=subprocess.PIPE, check=True).stdout)
 
     def root(self):
-        desktop = self.pyatspi.Registry.getDesktop(0)
-        for i in range(desktop.childCount):
-            child = desktop.getChildAtIndex(i)
-            if child is not None and child.name in ('sysprof', NAME):
-                return child
-        return None
+        return self.get_tree()[1]
 
     def walk(self, top=None):
         """All objects, parents first. GTK 4.8 does not say which pages of a stack are showing."""
-        top = top or self.root()
-        if top is None:
-            return
-        stack = [top]
-        while stack:
+        nodes, root = self.get_tree()
+        stack = [nodes.get(top.path) if top else root]
+        while stack and stack[0]:
             node = stack.pop()
             yield node
-            stack.extend(filter(None, (node.getChildAtIndex(i) for i in reversed(range(node.childCount)))))
+            stack.extend(reversed(node.children))
 
     def find(self, name, role=None, top=None):
         """The first object of a name, which may be a function of names."""
         fits = name if callable(name) else lambda text: text == name
         if role == 'frame':  # windows are at the top; the role of one that is new may not be known yet
             root = self.root()
-            windows = [root.getChildAtIndex(i) for i in range(root.childCount)] if root else []
-            return next((node for node in windows if node and fits(node.name or '')), None)
+            return next((node for node in (root.children if root else []) if fits(node.name)), None)
         for node in self.walk(top):
-            if fits(node.name or '') and (role is None or node.getRoleName() == role):
+            if fits(node.name) and (role is None or node.getRoleName() == role):
                 return node
         return None
 

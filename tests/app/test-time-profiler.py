@@ -108,6 +108,9 @@ class TimeProfiler(unittest.TestCase):
         table = self.app.container(chart, 'AppFlame')
         self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('blur')
         self.app.wait_for('matches 50.0 %')
+        self.app.press('Only Matching', 'push button', top=table)
+        self.app.wait_for('Remove filter: symbol: blur')
+        self.app.wait_for(lambda name: name.startswith(f'whole machine – {total // 2} samples'))
 
 
 @unittest.skipUnless(shutil.which('nm'), 'needs nm')

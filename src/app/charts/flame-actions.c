@@ -72,6 +72,19 @@ app_flame_apply_search (gpointer flame)
   gtk_widget_queue_draw (self->area);
 }
 
+/* Keeps the stacks with a matching function, as a filter that can be removed. */
+static void
+on_only_matching (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  AppFlame *self = APP_FLAME (widget);
+  g_autofree char *text = g_strdup (app_search_get_text (&self->search));
+
+  if (text[0] == '\0')
+    return;
+  gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->search.bar), FALSE);
+  app_session_add_filter (self->session, "symbol", text);
+}
+
 static void
 on_find (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -92,6 +105,7 @@ void
 app_flame_class_add_actions (GtkWidgetClass *class)
 {
   gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.only-matching", NULL, on_only_matching);
   gtk_widget_class_install_action (class, "view.row", "s", on_row_action);
   gtk_widget_class_install_action (class, "view.export", NULL, on_export);
   gtk_widget_class_install_action (class, "view.menu", NULL, on_menu_key);

@@ -6,6 +6,7 @@
 #include "app/charts/flame-picture.h"
 
 #include "app/charts/palette.h"
+#include "app/widgets/cut-text.h"
 #include "render/render.h"
 
 #include <glib/gi18n.h>
@@ -149,6 +150,30 @@ app_flame_picture_dup_text (const FlamePicture *self, uint32_t node)
 
   return g_strdup_printf (_ ("%s, %s, %.1f %%, level %u"), name, amount,
                           sysprof_percent (weight, flame->total), flame->tree.depth[node]);
+}
+
+char *
+app_flame_picture_dup_tooltip (const FlamePicture *self, uint32_t node)
+{
+  const Flame *flame = &self->flame;
+  uint64_t weight = sysprof_flame_weight (flame, node);
+  int category = sysprof_rows_column (flame->rows, "category");
+  g_autofree char *amount = sysprof_dup_weight (flame->rows, weight);
+  g_autofree char *where = sysprof_flame_dup_location (flame, node);
+  const char *binary = sysprof_flame_text (flame, node, flame->binary);
+  g_autoptr (GString) text = g_string_new (sysprof_flame_text (flame, node, flame->symbol));
+  g_autofree char *valid = NULL;
+
+  if (binary[0] != '\0')
+    g_string_append_printf (text, " [%s]", binary);
+  g_string_append_printf (text, _ ("\nCategory: %s"),
+                          sysprof_flame_text (flame, node, category));
+  if (where[0] != '\0')
+    g_string_append_printf (text, _ ("\nFile: %s"), where);
+  g_string_append_printf (text, "\n%s, %.1f %%", amount,
+                          sysprof_percent (weight, flame->total));
+  valid = g_utf8_make_valid (text->str, (gssize) text->len);
+  return app_dup_cut_text (valid);
 }
 
 /* --- drawing --- */

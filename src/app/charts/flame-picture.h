@@ -33,6 +33,8 @@ uint32_t app_flame_picture_find (const FlamePicture *self, double x, double y, i
 /* Marks nodes whose function contains `text`, and returns their share of the weight, in
  * percent. */
 double app_flame_picture_search (FlamePicture *self, const char *text);
+/* "draw_blur [libblur.so]", category, source, amount. *(full)* */
+char *app_flame_picture_dup_tooltip (const FlamePicture *self, uint32_t node);
 /* "draw_blur, 4,012 samples, 22.1 %, level 7" *(full)* */
 char *app_flame_picture_dup_text (const FlamePicture *self, uint32_t node);
 void app_flame_picture_draw (const FlamePicture *self,

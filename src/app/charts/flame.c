@@ -170,6 +170,23 @@ on_motion (GtkEventControllerMotion *controller, double x, double y, AppFlame *s
   gtk_widget_queue_draw (self->hover);
 }
 
+static gboolean
+on_tooltip (GtkWidget *area,
+            int x,
+            int y,
+            gboolean by_keys,
+            GtkTooltip *tooltip,
+            AppFlame *self)
+{
+  g_autofree char *text = NULL;
+
+  if (self->picture.result == NULL || self->hovered == 0 || by_keys)
+    return FALSE;
+  text = app_flame_picture_dup_tooltip (&self->picture, self->hovered);
+  gtk_tooltip_set_text (tooltip, text);
+  return TRUE;
+}
+
 static void
 on_leave (GtkEventControllerMotion *controller, AppFlame *self)
 {
@@ -386,6 +403,8 @@ add_controllers (AppFlame *self)
   app_flame_add_menu (self);
   g_signal_connect (motion, "motion", G_CALLBACK (on_motion), self);
   g_signal_connect (motion, "leave", G_CALLBACK (on_leave), self);
+  gtk_widget_set_has_tooltip (self->area, TRUE);
+  g_signal_connect (self->area, "query-tooltip", G_CALLBACK (on_tooltip), self);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
   gtk_widget_add_controller (self->area, GTK_EVENT_CONTROLLER (click));
   gtk_widget_add_controller (self->area, motion);
@@ -428,6 +447,7 @@ app_flame_init (AppFlame *self)
   gtk_widget_add_css_class (self->line, "note");
   gtk_box_append (GTK_BOX (box), self->stack);
   app_search_init (&self->search, app_flame_apply_search, self);
+  app_search_add_button (&self->search, _ ("Only Matching"), "view.only-matching");
   gtk_box_append (GTK_BOX (box), self->search.bar);
   gtk_box_append (GTK_BOX (box), self->line);
   gtk_widget_set_parent (box, GTK_WIDGET (self));

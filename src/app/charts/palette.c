@@ -13,6 +13,8 @@
 #define LIGHT_MOST  0.62
 #define DARK_LEAST  0.045 /* under white text */
 #define DARK_MOST   0.11
+#define LIGHT_AREA  0.36 /* without text */
+#define DARK_AREA   0.2
 #define GREY        0x9a9996
 #define OTHER       0x8ea3c4 /* functions without a category */
 
@@ -111,6 +113,16 @@ void
 app_palette_get_series (uint32_t i, bool is_dark, GdkRGBA *color)
 {
   *color = from_rgb (series_colors[i % G_N_ELEMENTS (series_colors)]);
+}
+
+void
+app_palette_get_area (const char *category, uint32_t i, bool is_dark, GdkRGBA *color)
+{
+  if (category == NULL)
+    app_palette_get_series (i, is_dark, color);
+  else if (!app_palette_find_category (category, false, color))
+    *color = from_rgb (strcmp (category, "uncategorized") == 0 ? OTHER : GREY);
+  set_luminance (color, is_dark ? DARK_AREA : LIGHT_AREA);
 }
 
 void

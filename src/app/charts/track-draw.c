@@ -10,6 +10,8 @@
 #define SPAN_GAP    1
 #define OTHER_ALPHA 0.25
 #define TICK_ALPHA  0.9
+#define BELOW_ALPHA 0.14 /* below lines, if there are few */
+#define MOST_FILLED 2
 
 typedef struct
 {
@@ -67,10 +69,10 @@ color_of_series (const Drawing *self, uint32_t i, GdkRGBA *color)
 {
   const char *title = self->track->series[i].title;
 
-  if (!app_palette_find_category (title, self->is_dark, color))
+  if (self->track->kind == TRACK_LINE)
     app_palette_get_series (i, self->is_dark, color);
-  if (self->track->n_series > 1 && g_str_equal (title, "uncategorized"))
-    *color = (GdkRGBA){ 0.557f, 0.639f, 0.769f, 1 };
+  else
+    app_palette_get_area (self->track->n_series > 1 ? title : NULL, i, self->is_dark, color);
 }
 
 static void
@@ -123,6 +125,15 @@ draw_area (const Drawing *self)
     }
 }
 
+static void
+fill_below (const Drawing *self, GdkRGBA color, int x, int y, int width)
+{
+  int base = self->track->is_mirrored ? y_of (self, 0) : self->height - 1;
+
+  color.alpha = (float) BELOW_ALPHA;
+  fill (self, &color, x, MIN (y, base), width, abs (base - y));
+}
+
 /* From the least to the greatest value of each bin, and level where a bin has none. */
 static void
 draw_line (const Drawing *self)
@@ -146,6 +157,8 @@ draw_line (const Drawing *self)
           if (last_x >= 0)
             {
               fill (self, &color, last_x, last_y, x - last_x + 1, 1);
+              if (self->track->n_series <= MOST_FILLED)
+                fill_below (self, color, last_x, last_y, x - last_x);
               top = MIN (top, last_y);
               bottom = MAX (bottom, last_y);
             }
@@ -173,7 +186,7 @@ draw_spans (const Drawing *self)
 
       if (end < 0 || begin > self->axis->width)
         continue;
-      app_palette_get_series (span->color, self->is_dark, &color);
+      app_palette_get_area (NULL, span->color, self->is_dark, &color);
       fill (self, &color, x, (int) span->lane * lane_height, MAX (right - x, 1),
             MAX (lane_height - SPAN_GAP, 1));
     }
@@ -190,7 +203,7 @@ draw_ticks (const Drawing *self)
 
       if (x < 0 || x >= self->axis->width)
         continue;
-      app_palette_get_series (span->color, self->is_dark, &color);
+      app_palette_get_area (NULL, span->color, self->is_dark, &color);
       color.alpha = (float) TICK_ALPHA;
       fill (self, &color, (int) x, 2, 1, self->height - 4);
     }

@@ -99,7 +99,7 @@ app_sidebar_new (AppSession *session,
                                   GTK_POLICY_AUTOMATIC);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), list);
   gtk_widget_set_vexpand (scroller, TRUE);
-  gtk_widget_set_size_request (box, 200, -1);
+  gtk_widget_set_size_request (box, 228, -1);
   gtk_widget_add_css_class (box, "sidebar-box");
   gtk_box_append (GTK_BOX (box), scroller);
   gtk_box_append (GTK_BOX (box), app_navigation_new ());

@@ -126,14 +126,15 @@ make_content (AppWindow *self)
   gtk_box_append (GTK_BOX (box), self->timeline);
   self->weight = app_weight_button_new (self->session);
   gtk_widget_set_hexpand (chips, TRUE);
+  gtk_widget_add_css_class (bar, "filter-bar");
   gtk_box_append (GTK_BOX (bar), chips);
   gtk_box_append (GTK_BOX (bar), self->weight);
   gtk_box_append (GTK_BOX (box), bar);
   gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));
   gtk_box_append (GTK_BOX (box), self->pages);
   self->details = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  gtk_widget_set_size_request (self->details, 280, -1);
-  gtk_widget_add_css_class (self->details, "background");
+  gtk_widget_set_size_request (self->details, 300, -1);
+  gtk_widget_add_css_class (self->details, "details");
   self->right = adw_flap_new ();
   adw_flap_set_flap_position (ADW_FLAP (self->right), GTK_PACK_END);
   adw_flap_set_content (ADW_FLAP (self->right), box);

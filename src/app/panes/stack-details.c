@@ -143,8 +143,8 @@ details_new (AppSession *session, const RowQuery *base, const char *const *sampl
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->stack);
   gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (scroller), STACK_HEIGHT);
   gtk_widget_set_vexpand (scroller, TRUE);
-  gtk_widget_set_size_request (self->samples, -1, 140);
-  gtk_widget_set_size_request (self->categories, -1, 150);
+  gtk_widget_set_size_request (self->samples, -1, 148);
+  gtk_widget_set_size_request (self->categories, -1, 172);
   gtk_box_append (GTK_BOX (box), self->title);
   gtk_box_append (GTK_BOX (box), self->samples);
   gtk_box_append (GTK_BOX (box), make_heading (_ ("Stack Trace")));

@@ -16,12 +16,12 @@ count (const Store *store)
 const Section app_files_section = {
   .id = "files",
   .title = N_ ("Files"),
-  .icon = "folder-documents-symbolic",
+  .icon = "folder-symbolic",
   .group = SECTIONS_AUXILIARY,
   .count = count,
   .missing = N_ ("The recording has no embedded files."),
   .views = {
-    { "files", N_ ("Files"), "folder-documents-symbolic",
+    { "files", N_ ("Files"), "folder-symbolic",
       { .view = "files", .ignores_shape = true, .ignores_time = true, .sort = "name" },
       .columns = (const char *const[]){ "name", "size", "complete", NULL },
       .titles = (const char *const[]){ N_ ("Path"), N_ ("Size"), N_ ("Complete"), NULL },

@@ -16,7 +16,7 @@ count (const Store *store)
 const Section app_memory_section = {
   .id = "memory",
   .title = N_ ("Memory Allocations"),
-  .icon = "media-memory-symbolic",
+  .icon = "package-x-generic-symbolic",
   .group = SECTIONS_CALLGRAPH,
   .count = count,
   .has_badge = true,
@@ -25,7 +25,7 @@ const Section app_memory_section = {
   .tracks = (const char *const[]){ "heap", "allocations", "allocation-stacks", NULL },
   .make_details = app_allocation_details_new,
   .views = {
-    { "allocations", N_ ("Allocations"), "media-memory-symbolic",
+    { "allocations", N_ ("Allocations"), "package-x-generic-symbolic",
       { .view = "functions", .weight = WEIGHT_BYTES }, .make = app_call_graph_new },
     { "leaks", N_ ("Leaks"), "dialog-warning-symbolic",
       { .view = "functions", .weight = WEIGHT_BYTES, .heap = HEAP_LEAKS },

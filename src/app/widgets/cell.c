@@ -9,12 +9,11 @@
 
 #include <math.h>
 
-#define INDENT           14 /* px per level */
-#define SWATCH           8  /* px */
-#define GRAPH_WIDTH      96
-#define BAR_ALPHA        0.28
-#define GRAPH_ALPHA      0.65
-#define ADDITION_LETTERS 12 /* beside a name that needs the width */
+#define INDENT      14 /* px per level */
+#define SWATCH      8  /* px */
+#define GRAPH_WIDTH 96
+#define BAR_ALPHA   0.28
+#define GRAPH_ALPHA 0.65
 
 struct _AppCell
 {
@@ -153,7 +152,8 @@ add_addition (AppCell *self)
 
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), ADDITION_LETTERS);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 1); /* the name has its width first */
+  gtk_widget_set_hexpand (label, TRUE);
   gtk_widget_add_css_class (label, "dim-label");
   gtk_widget_set_margin_start (label, 6);
   gtk_widget_insert_after (label, GTK_WIDGET (self), self->label);

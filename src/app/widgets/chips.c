@@ -249,10 +249,13 @@ update (GtkWidget *row)
     n++;
   if (n > 1)
     add_chip (row, session, "", NULL, _ ("Clear All Filters"));
+  app_query_cancel (g_object_get_data (G_OBJECT (left), "count"));
   if (n > 0)
     app_query_run (g_object_get_data (G_OBJECT (left), "count"), &count_kind, session, NULL);
+  else
+    gtk_label_set_text (GTK_LABEL (left), _ ("Whole recording"));
+  gtk_label_set_xalign (GTK_LABEL (left), n > 0 ? 1 : 0);
   gtk_box_append (GTK_BOX (row), left);
-  gtk_widget_set_visible (row, n > 0);
 }
 
 static void
@@ -270,8 +273,8 @@ app_chips_new (AppSession *session)
 
   gtk_widget_add_css_class (row, "chips");
   gtk_widget_set_hexpand (left, TRUE);
-  gtk_label_set_xalign (GTK_LABEL (left), 1);
   gtk_widget_add_css_class (left, "dim-label");
+  gtk_widget_add_css_class (left, "caption");
   gtk_widget_add_css_class (left, "numeric");
   g_object_set_data_full (G_OBJECT (row), "left", g_object_ref_sink (left), g_object_unref);
   g_object_set_data_full (G_OBJECT (left), "count", count, (GDestroyNotify) app_query_free);

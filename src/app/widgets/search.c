@@ -51,6 +51,15 @@ app_search_init (AppSearch *self, void (*changed) (gpointer data), gpointer data
 }
 
 void
+app_search_add_button (AppSearch *self, const char *title, const char *action)
+{
+  GtkWidget *button = gtk_button_new_with_label (title);
+
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (button), action);
+  gtk_box_append (GTK_BOX (gtk_widget_get_parent (self->count)), button);
+}
+
+void
 app_search_open (AppSearch *self)
 {
   gtk_search_bar_set_search_mode (GTK_SEARCH_BAR (self->bar), TRUE);

@@ -18,6 +18,8 @@ typedef struct
 
 /* `changed` is called with `data` after each letter. `self` must live as long as the bar. */
 void app_search_init (AppSearch *self, void (*changed) (gpointer data), gpointer data);
+/* Adds a button behind the others. */
+void app_search_add_button (AppSearch *self, const char *title, const char *action);
 void app_search_open (AppSearch *self);
 const char *app_search_get_text (const AppSearch *self);
 /* What the search found; empty if there is no text. */

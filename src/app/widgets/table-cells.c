@@ -6,6 +6,7 @@
 
 #include "app/charts/palette.h"
 #include "app/main/state.h"
+#include "app/widgets/cut-text.h"
 #include "render/render.h"
 #include "text/text.h"
 
@@ -17,17 +18,19 @@ static const struct
   ColumnKind kind;
   int width; /* px */
 } widths[] = {
-  { COLUMN_COUNT, 90 },  { COLUMN_DURATION, 100 }, { COLUMN_TIME, 110 }, { COLUMN_BYTES, 110 },
-  { COLUMN_NUMBER, 72 }, { COLUMN_BOOL, 90 },      { COLUMN_REAL, 84 },  { COLUMN_GRAPH, 124 },
+  { COLUMN_DURATION, 84 },
+  { COLUMN_BYTES, 80 },
+  { COLUMN_REAL, 72 },
+  { COLUMN_GRAPH, 124 },
 };
-#define SHARE_WIDTH      122
-#define TIME_SHARE_WIDTH 150
-#define PERCENT_WIDTH    76
-#define TEXT_WIDTH       150
-#define TEXT_MOST        260
-#define DIGIT_WIDTH      9
-#define LETTER_WIDTH     8
-#define MOST_MEASURED    200 /* rows */
+#define SHARE_WIDTH   112
+#define PERCENT_WIDTH 76
+#define LEAST_WIDTH   44
+#define TEXT_MOST     260
+#define CELL_PADDING  20  /* with room for longer figures of another selection */
+#define TITLE_PADDING 32  /* with the arrow of the sorted column */
+#define MOST_MEASURED 100 /* rows */
+#define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
 
 /* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
 static char *
@@ -43,16 +46,6 @@ dup_title (const Column *column)
       for (char *at = words[i] + 1; *at != '\0'; at++)
         *at = g_ascii_tolower (*at);
   return g_strjoinv (" ", words);
-}
-
-static int
-measure_texts (const Rows *rows, uint32_t column)
-{
-  size_t longest = 0;
-
-  for (uint32_t row = 0; row < MIN (rows->n_rows, MOST_MEASURED); row++)
-    longest = MAX (longest, strlen (sysprof_rows_cells (rows, row)[column].text));
-  return MIN ((int) longest * LETTER_WIDTH + 24, TEXT_MOST);
 }
 
 /* Title of the amounts of the weight. */
@@ -129,25 +122,6 @@ app_columns_choose (const Rows *rows, const char *const *columns, const char *co
   return shown;
 }
 
-int
-app_column_get_width (const Rows *rows, const ShownColumn *shown)
-{
-  uint32_t i = shown->column;
-  const Column *column = &rows->columns[i];
-  int least = (int) strlen (column->title) * DIGIT_WIDTH + 26;
-
-  if (column->is_long)
-    return 0;
-  if (column->share && shown->part != COLUMN_SHOWS_AMOUNT)
-    return shown->part == COLUMN_SHOWS_SHARE ? PERCENT_WIDTH
-           : column->kind == COLUMN_DURATION ? TIME_SHARE_WIDTH
-                                             : SHARE_WIDTH;
-  for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
-    if (widths[at].kind == column->kind)
-      return MAX (widths[at].width, least);
-  return MAX (column->kind == COLUMN_TEXT ? measure_texts (rows, i) : TEXT_WIDTH, least);
-}
-
 /* Columns of allocated bytes are counts, of which only the rows know the unit. */
 static bool
 is_weight_of_bytes (const Rows *rows, const Column *column)
@@ -191,6 +165,57 @@ app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column)
   return dup_part (result, row, column, COLUMN_SHOWS_ALL);
 }
 
+static int
+measure (GtkWidget *widget, const char *text)
+{
+  g_autofree char *cut = app_dup_cut_text (text);
+  g_autoptr (PangoLayout) layout = gtk_widget_create_pango_layout (widget, cut);
+  int width;
+
+  pango_layout_get_pixel_size (layout, &width, NULL);
+  return width;
+}
+
+/* The width of the longest text among rows of the whole table. */
+static int
+measure_texts (GtkWidget *widget, const RowResult *result, const ShownColumn *shown)
+{
+  uint32_t n = MIN (result->rows.n_rows, MOST_MEASURED);
+  g_autofree char *longest = g_strdup ("");
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t row = (uint32_t) ((uint64_t) i * result->rows.n_rows / n);
+      g_autofree char *text = dup_part (result, row, shown->column, shown->part);
+
+      if (strlen (text) > strlen (longest))
+        {
+          g_free (longest);
+          longest = g_steal_pointer (&text);
+        }
+    }
+  return measure (widget, longest);
+}
+
+int
+app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownColumn *shown)
+{
+  const Column *column = &result->rows.columns[shown->column];
+  bool has_bar = column->share && shown->part == COLUMN_SHOWS_ALL;
+  int least = MAX (measure (widget, shown->title) + TITLE_PADDING, LEAST_WIDTH);
+  int width;
+
+  if (column->is_long)
+    return 0;
+  if (column->share && shown->part == COLUMN_SHOWS_SHARE)
+    return MAX (PERCENT_WIDTH, least);
+  width = measure_texts (widget, result, shown) + CELL_PADDING;
+  for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
+    if (widths[at].kind == column->kind)
+      least = MAX (widths[at].width, least);
+  return MAX (has_bar ? MAX (width, SHARE_WIDTH) : MIN (width, TEXT_MOST), least);
+}
+
 char *
 app_row_dup_label (const RowResult *result, uint32_t row)
 {
@@ -216,6 +241,42 @@ find_text (const Rows *rows, uint32_t row, const char *name)
              : NULL;
 }
 
+char *
+app_row_dup_tooltip (const RowResult *result, uint32_t row, uint32_t column)
+{
+  const Rows *rows = &result->rows;
+  g_autofree char *text = app_row_dup_text (result, row, column);
+  g_autofree char *cut = app_dup_cut_text (text);
+  const char *binary = find_text (rows, row, "binary"), *file = find_text (rows, row, "file");
+  g_autofree char *line = NULL;
+  GString *tooltip;
+  char *valid;
+
+  if (!rows->columns[column].is_function)
+    return strlen (text) > TOOLTIP_LEAST ? g_steal_pointer (&cut) : NULL;
+  tooltip = g_string_new (cut);
+  if (binary != NULL && binary[0] != '\0')
+    g_string_append_printf (tooltip, "\n%s", binary);
+  if (file != NULL && file[0] != '\0')
+    {
+      line = app_row_result_dup_cell (result, row, "line");
+      g_string_append_printf (tooltip, "\n%s:%s", file, line);
+    }
+  valid = g_utf8_make_valid (tooltip->str, -1);
+  g_string_free (tooltip, TRUE);
+  return valid;
+}
+
+static void
+set_color (AppCell *cell, const char *category)
+{
+  GdkRGBA color = { 0 };
+
+  if (!app_palette_find_category (category, app_palette_is_dark (), &color))
+    color = (GdkRGBA){ 0 };
+  app_cell_set_color (cell, &color);
+}
+
 /* The short name of the binary, and the color of the category. */
 static void
 bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char *text)
@@ -225,16 +286,11 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
   g_autofree char *base =
       binary != NULL && binary[0] != '\0' ? g_path_get_basename (binary) : NULL;
   g_autofree char *shown = base != NULL ? sysprof_dup_one_line (base) : NULL;
-  GdkRGBA color = { 0 };
 
   app_cell_set_text (cell, text, shown);
   app_cell_set_kind (cell, find_text (&result->rows, row, "kind"));
   if (category != NULL && result->focus->categorizes)
-    {
-      bool is_known = app_palette_find_category (category, app_palette_is_dark (), &color);
-
-      app_cell_set_color (cell, is_known ? &color : &(GdkRGBA){ 0 });
-    }
+    set_color (cell, category);
 }
 
 void
@@ -254,6 +310,8 @@ app_cell_bind (AppCell *cell, AppRow *item, const ShownColumn *shown, bool is_fi
     bind_function (cell, result, row, text);
   else
     app_cell_set_text (cell, text, NULL);
+  if (strcmp (kind->name, "category") == 0 && kind->kind == COLUMN_TEXT)
+    set_color (cell, value.text);
   if (kind->share && rows->total > 0 && shown->part != COLUMN_SHOWS_AMOUNT)
     app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
   if (kind->kind == COLUMN_GRAPH)

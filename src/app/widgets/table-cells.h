@@ -27,12 +27,16 @@ typedef struct
  * `titles`: of `columns`, translatable, NULL = those of the view. *(full)* */
 GArray *
 app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles);
-/* Width in px, for texts that of the longest of the first rows; 0 = the column takes the rest.
- * */
-int app_column_get_width (const Rows *rows, const ShownColumn *column);
+/* Width in px of the longest text and the title in the font of the widget; 0 = the column takes
+ * the rest. */
+int
+app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownColumn *column);
 void app_cell_bind (AppCell *cell, AppRow *row, const ShownColumn *column, bool is_first);
 /* Text of a cell with its share. *(full)* */
 char *app_row_dup_text (const RowResult *result, uint32_t row, uint32_t column);
+/* Symbol, binary and source of a function; other texts if they are long; NULL = none.
+ * *(full)* */
+char *app_row_dup_tooltip (const RowResult *result, uint32_t row, uint32_t column);
 /* All shown cells, for screen readers. *(full)* */
 char *app_row_dup_label (const RowResult *result, uint32_t row);
 /* Gives the column the width that the user gave it before, else `width` (0 = its own), and

@@ -66,9 +66,9 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
   GtkWidget *holder = gtk_widget_get_parent (cell);
   GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
   g_autofree char *text = app_row_dup_text (result, row, column->shown.column);
-  g_autofree char *cut = app_dup_cut_text (text);
+  g_autofree char *tooltip = app_row_dup_tooltip (result, row, column->shown.column);
 
-  gtk_widget_set_tooltip_text (cell, strlen (text) > 20 ? cut : NULL);
+  gtk_widget_set_tooltip_text (cell, tooltip);
   if (holder != NULL)
     app_set_name (GTK_WIDGET (holder), text);
   if (line != NULL && column->is_first)
@@ -205,17 +205,17 @@ sort (AppTable *self)
 
 static void
 add_column (AppTable *self,
-            const Rows *rows,
+            const RowResult *result,
             const ShownColumn *shown,
             bool is_first,
             bool expands)
 {
-  const Column *column = &rows->columns[shown->column];
+  const Column *column = &result->rows.columns[shown->column];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   TableColumn *data = g_new0 (TableColumn, 1);
   g_autoptr (GtkColumnViewColumn) view_column = NULL;
   g_autoptr (GtkSorter) sorter = NULL;
-  int width = expands ? 0 : app_column_get_width (rows, shown);
+  int width = expands ? 0 : app_column_get_width (self->view, result, shown);
 
   *data = (TableColumn){ self, { shown->column, shown->part, NULL }, column->kind, is_first };
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
@@ -257,7 +257,8 @@ has_columns (AppTable *self, const Rows *rows, const GArray *chosen)
   return true;
 }
 
-/* Titles of figures stand above them. GTK has no property for that. */
+/* Titles of figures end above them, after the arrow of the order. GTK has no property for that.
+ */
 static void
 align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
 {
@@ -269,12 +270,15 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
 
       if (box != NULL && sysprof_column_is_figure (
                              &rows->columns[g_array_index (chosen, ShownColumn, i).column]))
-        gtk_widget_set_halign (box, GTK_ALIGN_END);
+        {
+          gtk_widget_set_halign (box, GTK_ALIGN_END);
+          gtk_widget_insert_before (gtk_widget_get_first_child (box), box, NULL);
+        }
       title = gtk_widget_get_next_sibling (title);
     }
 }
 
-/* Without a long text, the first text takes the rest of the width. */
+/* Without a long text, the first text takes the rest of the width, else a graph. */
 static guint
 find_expanding (const Rows *rows, const GArray *chosen)
 {
@@ -286,15 +290,16 @@ find_expanding (const Rows *rows, const GArray *chosen)
 
       if (column->is_long)
         return i;
-      if (column->kind == COLUMN_TEXT)
+      if (column->kind == COLUMN_TEXT || (column->kind == COLUMN_GRAPH && first == chosen->len))
         first = i;
     }
   return first;
 }
 
 static void
-update_columns (AppTable *self, const Rows *rows)
+update_columns (AppTable *self, const RowResult *result)
 {
+  const Rows *rows = &result->rows;
   g_autoptr (GArray) chosen = app_columns_choose (rows, self->columns, self->titles);
   GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
   guint expanding;
@@ -309,7 +314,7 @@ update_columns (AppTable *self, const Rows *rows)
     }
   expanding = find_expanding (rows, chosen);
   for (guint i = 0; i < chosen->len; i++)
-    add_column (self, rows, &g_array_index (chosen, ShownColumn, i), i == 0, i == expanding);
+    add_column (self, result, &g_array_index (chosen, ShownColumn, i), i == 0, i == expanding);
   align_titles (self, rows, chosen);
 }
 
@@ -388,7 +393,7 @@ on_result (GtkWidget *widget, gpointer data, const GError *error)
     }
   note = result->rows.note != NULL ? app_dup_cut_text (result->rows.note) : NULL;
   self->model = app_rows_model_new (result);
-  update_columns (self, &result->rows);
+  update_columns (self, result);
   show_model (self, earlier);
   gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "rows");
   if (result->rows.n_rows == 0)
