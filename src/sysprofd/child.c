@@ -17,6 +17,22 @@
 
 #define CHILD_SECONDS 20
 
+/* Ends as usual on signals: the unit kills all its processes with SIGTERM. */
+int
+sysprof_child_fork (void)
+{
+  int child = fork ();
+  sigset_t none;
+
+  if (child == 0)
+    {
+      (void) sigemptyset (&none);
+      (void) sigprocmask (SIG_SETMASK, &none, NULL);
+      (void) signal (SIGCHLD, SIG_DFL);
+    }
+  return child;
+}
+
 /* --- the child --- */
 
 static bool
@@ -63,7 +79,6 @@ run_child (Call *call, int socket)
   uint8_t *bytes;
   int fds[2];
 
-  (void) signal (SIGALRM, SIG_DFL);
   (void) alarm (CHILD_SECONDS);
   /* The bus must notice at once when the service ends. */
   (void) close (sysprof_dbus_connection_get_fd (call->service->bus));
@@ -87,7 +102,7 @@ sysprof_child_start (Client *client, Call *call)
   if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
     return false;
 
-  client->child = fork ();
+  client->child = sysprof_child_fork ();
   if (client->child == 0)
     run_child (call, sockets[1]);
   (void) close (sockets[1]);

@@ -20,10 +20,11 @@
 #define ACTION       "org.gnome.sysprof3.profile"
 #define MAY_INTERACT 1u /* polkit: AllowUserInteraction */
 
-#define MOST_CALLS    1024u /* waiting calls of one client */
-#define MOST_CALL_FDS 64u   /* descriptors in them */
-#define MOST_CHILDREN 8u    /* of one user at a time */
-#define MOST_CLIENTS  4096u
+#define MOST_CALLS      1024u /* waiting calls of one client */
+#define MOST_CALL_BYTES (1024u * 1024)
+#define MOST_CALL_FDS   64u /* descriptors in them */
+#define MOST_CHILDREN   8u  /* of one user at a time */
+#define MOST_CLIENTS    4096u
 
 static Client *
 find_client (const Service *service, const char *name)
@@ -60,6 +61,12 @@ add_client (Service *service, const char *name)
   return client;
 }
 
+static size_t
+call_size (const BusMessage *message)
+{
+  return sizeof (Call) + sizeof *message + message->size;
+}
+
 static Call *
 pop_call (Client *client)
 {
@@ -70,6 +77,7 @@ pop_call (Client *client)
     client->end = &client->first;
   client->n_calls--;
   client->n_fds -= call->message->n_fds;
+  client->n_bytes -= call_size (call->message);
   return call;
 }
 
@@ -240,7 +248,7 @@ reason_to_refuse (const Client *client, const BusMessage *message)
     return "The service has too many clients";
   if (message->is_too_long)
     return "The message is too long";
-  if (client->n_calls >= MOST_CALLS)
+  if (client->n_calls >= MOST_CALLS || client->n_bytes + call_size (message) > MOST_CALL_BYTES)
     return "Too many calls of this client are waiting";
   if (client->n_fds + message->n_fds > MOST_CALL_FDS)
     return "Too many descriptors of this client are waiting";
@@ -291,6 +299,7 @@ sysprof_client_take_call (Service *service, BusMessage *message)
   client->end = &call->next;
   client->n_calls++;
   client->n_fds += message->n_fds;
+  client->n_bytes += call_size (message);
 }
 
 static unsigned
@@ -303,6 +312,7 @@ count_children (const Service *service, uint32_t uid)
   return n;
 }
 
+/* Older recorders call PerfEventOpen and others many times: once is enough. */
 static void
 log_grant (Client *client, const Call *call, uint64_t bit)
 {
@@ -311,7 +321,8 @@ log_grant (Client *client, const Call *call, uint64_t bit)
 
   if ((client->logged & bit) != 0)
     return;
-  client->logged |= bit;
+  if (strcmp (call->method->interface, SERVICE_NAME ".Service") == 0)
+    client->logged |= bit;
   (void) snprintf (path, sizeof path, "/proc/%u/comm", client->pid);
   file = fopen (path, "re");
   if (file != NULL)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -26,7 +25,6 @@ serve_recorder (int socket, int lease)
 {
   RightsServer server;
 
-  (void) signal (SIGCHLD, SIG_DFL); /* the server waits for its own children */
   if (dup2 (socket, 0) < 0 || dup2 (lease, 1) < 0 ||
       syscall (SYS_close_range, 2U, ~0U, 0U) != 0)
     _exit (1);
@@ -40,7 +38,7 @@ serve_recorder (int socket, int lease)
 static bool
 start_server (int socket, int lease)
 {
-  int child = fork ();
+  int child = sysprof_child_fork ();
 
   if (child == 0)
     serve_recorder (socket, lease);

@@ -116,10 +116,11 @@ struct Client
   uint32_t credentials_serial; /* of our pending questions; 0 = none */
   uint32_t check_serial;
   bool has_credentials;
-  uint64_t logged; /* one bit per method */
+  uint64_t logged; /* one bit for each method of the interface Service */
   Call *first;
   Call **end;
   unsigned n_calls;
+  size_t n_bytes; /* of the calls */
   unsigned n_fds; /* descriptors in the messages of the calls */
   Call *running;  /* in a child */
   int child;      /* its process ID; 0 = none */
@@ -135,6 +136,8 @@ void sysprof_client_take_signal (Service *service, BusMessage *message);
 void sysprof_clients_advance (Service *service);
 void sysprof_clients_clear (Service *service);
 
+/* As fork(). */
+int sysprof_child_fork (void);
 bool sysprof_child_start (Client *client, Call *call);
 /* Receives the result, or gives up. */
 void sysprof_child_finish (Service *service, Client *client);
