@@ -20,6 +20,9 @@
 
 #include <sysprof.h>
 
+/* Directories like /usr/lib/debug; NULL-terminated, copied. */
+void sysprof_symbols_bundle_set_debug_dirs (SysprofSymbolsBundle *self,
+                                            const char *const *debug_dirs);
 /* Files that could be fetched from servers are added to `queue` instead; it must outlive the
  * recording. */
 void sysprof_symbols_bundle_set_debuginfod_queue (SysprofSymbolsBundle *self,

@@ -16,6 +16,7 @@ struct _SysprofSymbolsBundle
   SysprofInstrument parent_instance;
   gboolean enable_debuginfod;
   DebuginfodQueue *queue; /* borrowed; NULL = wait for servers */
+  char **debug_dirs;      /* NULL = none */
 };
 
 enum
@@ -127,6 +128,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument,
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
     .debuginfod_queue = SYSPROF_SYMBOLS_BUNDLE (instrument)->queue,
+    .debug_dirs = (const char *const *) SYSPROF_SYMBOLS_BUNDLE (instrument)->debug_dirs,
     .pinned_files = context->pinned_files,
     .keep_found = true,
     .tell_debuginfod = tell_debuginfod,
@@ -192,12 +194,20 @@ sysprof_symbols_bundle_set_property (GObject *object,
 }
 
 static void
+sysprof_symbols_bundle_finalize (GObject *object)
+{
+  g_strfreev (SYSPROF_SYMBOLS_BUNDLE (object)->debug_dirs);
+  G_OBJECT_CLASS (sysprof_symbols_bundle_parent_class)->finalize (object);
+}
+
+static void
 sysprof_symbols_bundle_class_init (SysprofSymbolsBundleClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->get_property = sysprof_symbols_bundle_get_property;
   object_class->set_property = sysprof_symbols_bundle_set_property;
+  object_class->finalize = sysprof_symbols_bundle_finalize;
   klass->parent_class.name = "Symbols";
   klass->parent_class.bundles_kernel_symbols = true;
   klass->parent_class.reads_recording = true;
@@ -218,6 +228,14 @@ void
 sysprof_symbols_bundle_set_debuginfod_queue (SysprofSymbolsBundle *self, DebuginfodQueue *queue)
 {
   self->queue = queue;
+}
+
+void
+sysprof_symbols_bundle_set_debug_dirs (SysprofSymbolsBundle *self,
+                                       const char *const *debug_dirs)
+{
+  g_strfreev (self->debug_dirs);
+  self->debug_dirs = g_strdupv ((char **) debug_dirs);
 }
 
 SysprofInstrument *

@@ -58,6 +58,8 @@ typedef struct SamplerOptions
 
 /* Strings and arrays are copied. */
 SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *options);
+/* Whether UNWIND_COPY works on this kind of processor. */
+gboolean sysprof_sampler_has_copies (void);
 
 /* Records where threads wait, for how long, why, and which thread woke them. The same options
  * choose the threads. *(full)* */

@@ -20,15 +20,20 @@ DATA = pathlib.Path(os.environ['XDG_DATA_HOME'], 'org.gnome.Sysprof')
 TEMPLATE = DATA / 'recording-template.json'
 UNSAVED = DATA / 'unsaved'
 PAGES = ['Profiler', 'Application', 'Counters', 'D-Bus', 'Graphics', 'System']
-# spec: title → whether it is on at first
+# Titles of switches as people know them: their page, whether they are on at first, their name in the file of settings.
 SWITCHES = {
-    'Sample Native Stacks': True, 'Unwind Stacks in User Space': False, 'Sample JavaScript Stacks': False,
-    'Record Scheduler Details': False, 'Trace Memory Allocations': False, 'Clear Environment': False, 'CPU Usage': True,
-    'Memory Usage': True, 'Disk Usage': True, 'Network Usage': True, 'Energy Usage': False, 'Battery Charge': False,
-    'Record System Bus': False, 'Record Session Bus': False, 'Compositor Frame Timings': False, 'Detect Application Hangs': False,
-    'Include GPU Information': True, 'Record System Log': True, 'Include Hardware Information': True, 'Bundle Symbols': True,
-    'Debuginfod': True,
+    'Sample Native Stacks': ('Profiler', True, 'native-stacks'), 'Unwind Stacks in User Space': ('Profiler', False, 'user-stacks'),
+    'Sample JavaScript Stacks': ('Profiler', False, 'javascript-stacks'),
+    'Record Scheduler Details': ('Profiler', False, 'scheduler-details'), 'Clear Environment': ('Application', False, 'clear-environ'),
+    'CPU Usage': ('Counters', True, 'cpu-usage'), 'Memory Usage': ('Counters', True, 'memory-usage'),
+    'Disk Usage': ('Counters', True, 'disk-usage'), 'Network Usage': ('Counters', True, 'network-usage'),
+    'Energy Usage': ('Counters', False, 'energy-usage'), 'Battery Charge': ('Counters', False, 'battery-charge'),
+    'Record System Bus': ('D-Bus', False, 'system-bus'), 'Record Session Bus': ('D-Bus', False, 'session-bus'),
+    'Compositor Frame Timings': ('Graphics', False, 'frame-timings'), 'Include GPU Information': ('Graphics', True, 'graphics-info'),
+    'Record System Log': ('System', True, 'system-log'), 'Include Hardware Information': ('System', True, 'hardware-info'),
+    'Bundle Symbols': ('System', True, 'bundle-symbols'), 'Debuginfod': ('System', True, 'debuginfod'),
 }
+ABSENT = 'Trace Memory Allocations', 'Detect Application Hangs'
 QUIET = {name: False for name in ('native-stacks', 'graphics-info', 'hardware-info', 'system-log', 'bundle-symbols', 'debuginfod')}
 
 
@@ -76,6 +81,9 @@ class Recording(unittest.TestCase):
         """The number of the newest capture window."""
         return max(number for number in range(1, 9) if self.app.is_enabled('save-as', number) is not None)
 
+    def type_into(self, title, text):
+        self.app.wait_for(title, 'text').queryEditableText().setTextContents(text)
+
     def answer(self, response):
         """Presses a button of a dialog of libadwaita, whose names have the text twice."""
         self.app.press(lambda name: name.endswith(f' {response}'), 'push button', self.app.wait_for('Save Recording?', 'dialog'))
@@ -86,12 +94,28 @@ class Recording(unittest.TestCase):
         tabs = [node.name for node in app.walk() if node.getRoleName() == 'page tab']
         self.assertEqual(tabs[:6], PAGES)
         boxes = {node.name: app.is_checked(node) for node in app.walk() if node.getRoleName() in ('check box', 'toggle button')}
-        self.assertEqual({title: boxes.get(title) for title in SWITCHES}, SWITCHES)
+        self.assertEqual({title: boxes.get(title) for title in SWITCHES}, {title: is_on for title, (_, is_on, _) in SWITCHES.items()})
         for title in ('Command Line', 'Working Directory', 'Add Variable', 'Record with Power Profile', 'Add Directory'):
             self.assertIsNotNone(app.find(title), title)
-        absent = app.find('Trace Memory Allocations', 'list item')
-        self.assertFalse(absent.getState().contains(app.pyatspi.STATE_SENSITIVE))
+        for title in ABSENT:
+            self.assertFalse(app.find(title, 'list item').getState().contains(app.pyatspi.STATE_SENSITIVE))
         self.assertIsNotNone(app.find('Not available yet'))
+
+    def test_settings_have_the_known_names(self):
+        TEMPLATE.unlink()
+        app = self.greeter()
+        for page in PAGES:
+            app.click(app.wait_for(page, 'page tab'))
+            switches = [(title, is_on) for title, (where, is_on, _) in SWITCHES.items() if where == page]
+            for title, is_on in switches:
+                app.press(title, 'check box')
+            app.wait(lambda: all(app.is_checked(app.find(title, 'check box')) != is_on for title, is_on in switches), f'switches of {page}')
+        self.type_into('Working Directory', '/usr')
+        self.type_into('Command Line', 'echo "draw')  # remembers all, and starts nothing
+        app.press('Record to Memory', 'push button')
+        app.wait_for(lambda name: name.startswith('The command line'))
+        self.assertEqual(json.loads(TEMPLATE.read_text()),
+                         {**{name: not is_on for _, is_on, name in SWITCHES.values()}, 'command-line': 'echo "draw', 'cwd': '/usr'})
 
     def test_controls_have_names(self):
         app = self.greeter()
@@ -104,6 +128,44 @@ class Recording(unittest.TestCase):
                               ('a-b=c', 'Keys may only contain alpha-numerics or underline.')):
             entry.queryEditableText().setTextContents(text)
             app.wait_for(message)
+
+    def test_command_and_directory_are_checked_while_typing(self):
+        self.greeter()
+        self.type_into('Command Line', 'echo "draw')
+        self.app.wait_for(lambda name: 'quote' in name, 'text').queryEditableText().setTextContents('echo "draw"')
+        self.app.wait_for('Command Line', 'text')
+        self.type_into('Working Directory', '/nonexistent')
+        self.app.wait_for('There is no such directory', 'text')
+
+    def test_process_is_searched(self):
+        app = self.greeter()
+        app.press('Profile my Entire System', 'check box')
+        app.wait_for(lambda name: desktop.PROGRAM in name, 'list item')
+        rows = lambda: [node for node in app.walk() if node.getRoleName() == 'list item' and '/' in node.name]  # noqa: E731
+        top = app.extents(rows()[0]).y
+        found = lambda: min(app.extents(row).y for row in rows() if desktop.PROGRAM in row.name)  # noqa: E731
+        self.assertGreater(found(), top)
+        app.entry(app.wait_for('Search processes')).setTextContents(desktop.PROGRAM.upper())
+        app.wait(lambda: found() == top, 'its row at the top')
+
+    def test_power_profiles_are_those_of_the_service(self):
+        """A service like that of the desktop, on the bus of the test."""
+        remember(**{'power-profile': 'quiet'})
+        app = self.start(DBUS_SYSTEM_BUS_ADDRESS=os.environ['DBUS_SESSION_BUS_ADDRESS'])
+        app.wait_for('No Change')
+        self.assertIsNone(app.find('quiet'))
+        name = 'org.freedesktop.UPower.PowerProfiles'
+        profiles = app.GLib.Variant('aa{sv}', [{'Profile': app.GLib.Variant('s', profile)} for profile in ('quiet', 'performance')])
+        interface = app.Gio.DBusNodeInfo.new_for_xml(f"<node><interface name='{name}'><property name='Profiles' type='aa{{sv}}' access='read'/>"
+                                                     '</interface></node>').interfaces[0]
+        number = app.bus.register_object('/' + name.replace('.', '/'), interface, None, lambda *_: profiles, None)
+        owner = app.Gio.bus_own_name_on_connection(app.bus, name, app.Gio.BusNameOwnerFlags.NONE, None, None)
+        try:
+            app = self.start(DBUS_SYSTEM_BUS_ADDRESS=os.environ['DBUS_SESSION_BUS_ADDRESS'])
+            app.wait_for('quiet')
+        finally:
+            app.Gio.bus_unown_name(owner)
+            app.bus.unregister_object(number)
 
     def test_command_that_does_not_exist_keeps_the_greeter(self):
         remember(**{'command-line': '/nonexistent/program --draw'})
@@ -129,7 +191,7 @@ class Recording(unittest.TestCase):
     def test_settings_are_remembered(self):
         app = self.greeter()
         app.press('Unwind Stacks in User Space', 'check box')
-        app.wait_for('Command Line', 'text').queryEditableText().setTextContents('true')
+        self.type_into('Command Line', 'true')
         app.press('Record to Memory', 'push button')
         app.wait_for('Unsaved Recording', 'frame')  # the program has ended, and the recording with it
         stored = json.loads(TEMPLATE.read_text())
@@ -167,6 +229,59 @@ class Recording(unittest.TestCase):
         self.assertEqual(app.process.wait(desktop.SECONDS), 0)  # the last window was closed
         self.assertEqual(unsaved(), [])
 
+    def save_dialog(self, button, title, path):
+        self.app.press(button, 'push button')
+        self.app.wait_for(title)
+        self.app.focus(title)
+        self.app.key('ctrl+a')
+        subprocess.run(['xdotool', 'type', str(path)], check=True)
+        self.app.key('Return')
+
+    def record_to(self, path):
+        self.save_dialog('Record to File…', 'Record to File', path)
+        if path.exists():
+            self.app.press(lambda name: name.endswith('Replace'), 'push button')
+        self.app.wait_for(lambda name: name.endswith(' events') and name != '0 events')
+
+    def test_file_is_replaced_when_the_recording_is_complete(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = pathlib.Path(folder, 'mine.syscap')
+            target.write_text('older')
+            app = self.greeter()
+            self.record_to(target)
+            self.assertEqual(target.read_text(), 'older')
+            app.press('Stop Recording', 'push button')
+            app.wait_for('mine.syscap', 'frame')
+            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ['mine.syscap'])
+            self.assertTrue(desktop.report(target, 'metadata'))
+            self.assertEqual(unsaved(), [])
+
+    def test_crash_while_recording_to_a_file_keeps_both(self):
+        with tempfile.TemporaryDirectory() as folder:
+            target = pathlib.Path(folder, 'mine.syscap')
+            target.write_text('older')
+            app = self.greeter()
+            self.record_to(target)
+            app.wait(lambda: [path for path in unsaved() if path.stat().st_size > 10000], 'flushed recording')
+            app.kill()
+            self.app = None
+            self.assertEqual(target.read_text(), 'older')
+            app = self.greeter()
+            app.click(app.wait_for(unsaved()[0].name, 'list item'))
+            app.wait_for('Unsaved Recording', 'frame')
+            app.wait(lambda: app.is_enabled('zoom-in', self.window()) is not None, 'loaded capture')
+            app.focus('Unsaved Recording')
+            app.key('ctrl+w')
+            self.answer('Discard')
+            self.assertEqual(app.process.wait(desktop.SECONDS), 0)
+            self.assertEqual([path.name for path in pathlib.Path(folder).iterdir()], ['mine.syscap'])
+
+    def test_file_that_cannot_be_written_keeps_the_greeter(self):
+        app = self.greeter()
+        self.save_dialog('Record to File…', 'Record to File', '/proc/mine.syscap')
+        app.wait_for(lambda name: name.startswith('Cannot write a recording to “/proc/mine.syscap”'))
+        self.assertEqual(unsaved(), [])
+
     def mount(self, kilobytes):
         """A small disk."""
         folder = tempfile.mkdtemp()
@@ -189,7 +304,7 @@ class Recording(unittest.TestCase):
 
     def test_record_again_takes_the_same_settings(self):
         app = self.greeter()
-        app.wait_for('Command Line', 'text').queryEditableText().setTextContents('true')
+        self.type_into('Command Line', 'true')
         app.press('Record to Memory', 'push button')
         app.wait_for('Unsaved Recording', 'frame')
         remember()  # another recording was made since
@@ -234,6 +349,7 @@ class Recording(unittest.TestCase):
         self.app = None
         kept = unsaved()
         self.assertEqual(len(kept), 1)
+        self.assertTrue(desktop.report(kept[0], 'processes'))
         app = self.greeter()
         row = app.wait_for(kept[0].name, 'list item')
         app.click(row)

@@ -4,6 +4,7 @@
 
 #include "app/main/document-load.h"
 
+#include "app/recording/settings.h"
 #include "import/import.h"
 #include "util/util.h"
 
@@ -82,7 +83,10 @@ on_opened (GObject *object, GAsyncResult *result, gpointer data)
 {
   GTask *task = data;
   Load *self = g_task_get_task_data (task);
-  SymbolizeOptions options = { .with_lines = true };
+  g_autoptr (JsonObject) settings = app_settings_load ();
+  g_auto (GStrv) debug_dirs = app_settings_dup_list (settings, "debugdirs");
+  const SymbolizeOptions options = { .with_lines = true,
+                                     .debug_dirs = (const char *const *) debug_dirs };
   GError *error = NULL;
 
   self->loader = g_task_propagate_pointer (G_TASK (result), &error);

@@ -50,30 +50,29 @@ make_switch_row (const Setting *setting, JsonObject *settings)
   return row;
 }
 
-static void
-on_text_changed (GtkEditable *editable, gpointer data)
+/* Shows in the row what is wrong with its text, as it is typed. *(none)* */
+static bool
+check_text (GtkWidget *row, const Setting *setting)
 {
-  json_object_set_string_member (settings_of (editable), setting_of (editable)->key,
-                                 gtk_editable_get_text (editable));
+  const char *text = gtk_editable_get_text (GTK_EDITABLE (row));
+  g_autofree char *fault =
+      text[0] != '\0' && setting->dup_fault != NULL ? setting->dup_fault (text) : NULL;
+
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row),
+                                 fault != NULL ? fault : _ (setting->title));
+  if (fault != NULL)
+    gtk_widget_add_css_class (row, "error");
+  else
+    gtk_widget_remove_css_class (row, "error");
+  return fault == NULL;
 }
 
-/* Marks a command line that a shell could not split. */
 static void
-check_command (GtkEditable *editable, gpointer data)
+on_text_changed (GtkWidget *row, gpointer data)
 {
-  const char *text = gtk_editable_get_text (editable);
-  g_autoptr (GError) error = NULL;
-
-  if (text[0] != '\0' && !g_shell_parse_argv (text, NULL, NULL, &error))
-    {
-      gtk_widget_add_css_class (GTK_WIDGET (editable), "error");
-      gtk_widget_set_tooltip_text (GTK_WIDGET (editable), error->message);
-    }
-  else
-    {
-      gtk_widget_remove_css_class (GTK_WIDGET (editable), "error");
-      gtk_widget_set_tooltip_text (GTK_WIDGET (editable), NULL);
-    }
+  json_object_set_string_member (settings_of (row), setting_of (row)->key,
+                                 gtk_editable_get_text (GTK_EDITABLE (row)));
+  check_text (row, setting_of (row));
 }
 
 static GtkWidget *
@@ -83,28 +82,39 @@ make_text_row (const Setting *setting, JsonObject *settings)
 
   bind_setting (row, setting, settings);
   gtk_editable_set_text (GTK_EDITABLE (row), app_settings_get_text (settings, setting->key));
+  adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
   g_signal_connect (row, "changed", G_CALLBACK (on_text_changed), NULL);
-  if (strcmp (setting->key, "command-line") == 0)
-    g_signal_connect (row, "changed", G_CALLBACK (check_command), NULL);
   return row;
+}
+
+/* Values and titles in turn. */
+static char **
+choices_of (gpointer row)
+{
+  return g_object_get_data (row, "choices");
 }
 
 static void
 on_chosen (AdwComboRow *row, GParamSpec *spec, gpointer data)
 {
   const Setting *setting = setting_of (row);
-  const char *value = setting->choices[2 * adw_combo_row_get_selected (row)];
+  guint selected = adw_combo_row_get_selected (row);
 
+  if (selected == GTK_INVALID_LIST_POSITION)
+    return;
   if (setting->kind == SETTING_NUMBER)
-    json_object_set_int_member (settings_of (row), setting->key, atoi (value));
+    json_object_set_int_member (settings_of (row), setting->key,
+                                atoi (choices_of (row)[2 * selected]));
   else
-    json_object_set_string_member (settings_of (row), setting->key, value);
+    json_object_set_string_member (settings_of (row), setting->key,
+                                   choices_of (row)[2 * selected]);
 }
 
-static GtkWidget *
-make_choice_row (const Setting *setting, JsonObject *settings)
+static void
+set_choices (GtkWidget *row, const char *const *choices)
 {
-  GtkWidget *row = adw_combo_row_new ();
+  const Setting *setting = setting_of (row);
+  JsonObject *settings = settings_of (row);
   g_autoptr (GtkStringList) titles = gtk_string_list_new (NULL);
   g_autofree char *present =
       setting->kind == SETTING_NUMBER
@@ -112,16 +122,38 @@ make_choice_row (const Setting *setting, JsonObject *settings)
           : g_strdup (app_settings_get_text (settings, setting->key));
   guint selected = setting->chosen;
 
-  for (guint i = 0; setting->choices[2 * i] != NULL; i++)
+  for (guint i = 0; choices[2 * i] != NULL; i++)
     {
-      gtk_string_list_append (titles, _ (setting->choices[2 * i + 1]));
-      if (strcmp (setting->choices[2 * i], present) == 0)
+      gtk_string_list_append (titles, _ (choices[2 * i + 1]));
+      if (strcmp (choices[2 * i], present) == 0)
         selected = i;
     }
-  bind_setting (row, setting, settings);
+  g_signal_handlers_disconnect_by_func (row, on_chosen, NULL);
+  g_object_set_data_full (G_OBJECT (row), "choices", g_strdupv ((char **) choices),
+                          (GDestroyNotify) g_strfreev);
   adw_combo_row_set_model (ADW_COMBO_ROW (row), G_LIST_MODEL (titles));
   adw_combo_row_set_selected (ADW_COMBO_ROW (row), selected);
   g_signal_connect (row, "notify::selected", G_CALLBACK (on_chosen), NULL);
+}
+
+static void
+on_found (const char *const *choices, gpointer data)
+{
+  g_autoptr (GtkWidget) row = data;
+
+  if (choices != NULL)
+    set_choices (row, choices);
+}
+
+static GtkWidget *
+make_choice_row (const Setting *setting, JsonObject *settings)
+{
+  GtkWidget *row = adw_combo_row_new ();
+
+  bind_setting (row, setting, settings);
+  set_choices (row, setting->choices);
+  if (setting->find_choices != NULL)
+    setting->find_choices (on_found, g_object_ref_sink (row));
   return row;
 }
 
@@ -146,27 +178,12 @@ remove_value (GtkButton *button, GtkWidget *expander)
   rebuild_list (expander);
 }
 
-static const char *
-find_fault (GtkWidget *expander, const char *text)
-{
-  if (strcmp (setting_of (expander)->key, "environ") == 0)
-    return app_settings_check_variable (text);
-  return g_file_test (text, G_FILE_TEST_IS_DIR) ? NULL : _ ("There is no such directory");
-}
-
+/* A value that cannot be used has no button that adds it. */
 static void
-check_value (GtkEditable *entry, GtkWidget *expander)
+check_value (GtkWidget *entry, GtkWidget *expander)
 {
-  const char *text = gtk_editable_get_text (entry);
-  const char *fault = text[0] != '\0' ? find_fault (expander, text) : NULL;
-
-  gtk_widget_set_tooltip_text (GTK_WIDGET (entry), fault);
-  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (entry),
-                                 fault != NULL ? fault : _ (setting_of (expander)->title));
-  if (fault != NULL)
-    gtk_widget_add_css_class (GTK_WIDGET (entry), "error");
-  else
-    gtk_widget_remove_css_class (GTK_WIDGET (entry), "error");
+  adw_entry_row_set_show_apply_button (ADW_ENTRY_ROW (entry),
+                                       check_text (entry, setting_of (expander)));
 }
 
 static void
@@ -178,7 +195,7 @@ add_value (GtkEditable *entry, GtkWidget *expander)
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   g_auto (GStrv) all = NULL;
 
-  if (text[0] == '\0' || find_fault (expander, text) != NULL)
+  if (text[0] == '\0' || !check_text (GTK_WIDGET (entry), setting_of (expander)))
     return;
   g_strv_builder_addv (builder, (const char **) values);
   g_strv_builder_add (builder, text);
@@ -225,6 +242,7 @@ rebuild_list (GtkWidget *expander)
       add_list_row (expander, row);
     }
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (entry), _ (setting_of (expander)->title));
+  adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (entry), FALSE);
   adw_entry_row_set_show_apply_button (ADW_ENTRY_ROW (entry), TRUE);
   g_signal_connect (entry, "changed", G_CALLBACK (check_value), expander);
   g_signal_connect (entry, "apply", G_CALLBACK (add_value), expander);
@@ -260,5 +278,6 @@ app_setting_row_new (const Setting *setting, JsonObject *settings)
   if (caption != NULL && ADW_IS_ACTION_ROW (row))
     adw_action_row_set_subtitle (ADW_ACTION_ROW (row), _ (caption));
   gtk_widget_set_sensitive (row, setting->absent == NULL);
+  gtk_widget_set_visible (row, setting->is_supported == NULL || setting->is_supported ());
   return row;
 }

@@ -34,6 +34,7 @@ struct _AppGreeter
   GtkWidget *record_button;
   SysprofRecording *recording; /* that is starting */
   GFile *file;
+  GFile *target; /* the name it gets; NULL = none yet */
   bool has_command;
   guint timer;
 };
@@ -49,6 +50,9 @@ show_failure (AppGreeter *self, const char *message)
   gtk_widget_set_sensitive (self->content, TRUE);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_object (&self->recording);
+  if (self->file != NULL) /* nothing is in it yet */
+    app_unsaved_delete (self->file);
+  g_clear_object (&self->file);
 }
 
 /* The error and the diagnostics of a failed recording. *(full)* */
@@ -95,7 +99,7 @@ look_whether_it_runs (gpointer data)
     return G_SOURCE_CONTINUE;
   self->timer = 0;
   pad = app_pad_new (gtk_window_get_application (GTK_WINDOW (self)), self->recording,
-                     self->file, self->settings);
+                     self->file, self->target, self->settings);
   g_clear_object (&self->recording);
   gtk_window_present (GTK_WINDOW (pad));
   gtk_window_destroy (GTK_WINDOW (self));
@@ -133,8 +137,9 @@ on_started (GObject *object, GAsyncResult *result, gpointer data)
 }
 
 static void
-start (AppGreeter *self, GFile *file)
+start (AppGreeter *self, GFile *target)
 {
+  g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (int));
   g_autoptr (SysprofProfiler) profiler = NULL;
@@ -153,21 +158,24 @@ start (AppGreeter *self, GFile *file)
       show_failure (self, error->message);
       return;
     }
-  g_set_object (&self->file, file);
+  path = target != NULL ? app_unsaved_dup_path_for (target, &error) : app_unsaved_dup_path ();
+  if (path == NULL)
+    {
+      show_failure (self, error->message);
+      return;
+    }
+  self->file = g_file_new_for_path (path);
+  g_set_object (&self->target, target);
   self->has_command = sysprof_profiler_get_spawnable (profiler) != NULL;
   app_info_bar_show (self->info_bar, GTK_MESSAGE_ERROR, NULL);
   gtk_widget_set_sensitive (self->content, FALSE);
-  sysprof_profiler_record_to_path_async (profiler, g_file_peek_path (file), NULL, on_started,
-                                         g_object_ref (self));
+  sysprof_profiler_record_to_path_async (profiler, path, NULL, on_started, g_object_ref (self));
 }
 
 static void
 record_to_memory (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  g_autofree char *path = app_unsaved_dup_path ();
-  g_autoptr (GFile) file = g_file_new_for_path (path);
-
-  start (data, file);
+  start (data, NULL);
 }
 
 static void
@@ -341,6 +349,7 @@ app_greeter_dispose (GObject *object)
   if (self->recording != NULL)
     abandon (self);
   g_clear_object (&self->file);
+  g_clear_object (&self->target);
   G_OBJECT_CLASS (app_greeter_parent_class)->dispose (object);
 }
 

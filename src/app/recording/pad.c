@@ -29,6 +29,7 @@ struct _AppPad
   AdwApplicationWindow parent_instance;
   SysprofRecording *recording;
   GFile *file;
+  GFile *target; /* its name at the end; NULL = none yet */
   JsonObject *settings;
   int lock; /* of an unsaved recording; -1 = none */
   bool is_stopping;
@@ -79,14 +80,17 @@ update (gpointer data)
 {
   AppPad *self = data;
   RecordingStatus status;
-  char events[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
-  g_autofree char *time = NULL, *size = NULL, *caption = NULL, *losses = NULL;
+  char events[SYSPROF_GROUPED_SIZE], samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  g_autofree char *time = NULL, *bytes = NULL, *size = NULL, *caption = NULL, *losses = NULL;
   int seconds;
 
   sysprof_recording_get_status (self->recording, &status);
   seconds = (int) (status.duration / 1000000000);
   time = g_strdup_printf ("%02d:%02d", seconds / MINUTE, seconds % MINUTE);
-  size = g_format_size (status.size);
+  bytes = g_format_size (status.size);
+  size =
+      g_strdup_printf (ngettext ("%s sample, %s", "%s samples, %s", (gulong) status.n_samples),
+                       sysprof_format_grouped (status.n_samples, samples), bytes);
   caption = g_strdup_printf (ngettext ("%s event", "%s events", (gulong) status.n_frames),
                              sysprof_format_grouped (status.n_frames, events));
   losses = g_strdup_printf (
@@ -148,6 +152,15 @@ on_finished (GObject *object, GAsyncResult *result, gpointer data)
   sysprof_recording_get_status (self->recording, &status);
   is_kept = sysprof_recording_wait_finish (SYSPROF_RECORDING (object), result, &error) ||
             status.n_frames > 0;
+  /* One that failed does not replace a file. */
+  if (error == NULL && self->target != NULL &&
+      app_unsaved_move (self->file, self->target, &error))
+    {
+      g_autofree char *uri = g_file_get_uri (self->target);
+
+      g_set_object (&self->file, self->target);
+      gtk_recent_manager_add_item (gtk_recent_manager_get_default (), uri);
+    }
   if (is_kept)
     open_window (self);
   if (error != NULL)
@@ -215,6 +228,7 @@ app_pad_dispose (GObject *object)
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_object (&self->recording);
   g_clear_object (&self->file);
+  g_clear_object (&self->target);
   g_clear_pointer (&self->settings, json_object_unref);
   if (self->lock >= 0)
     close (self->lock);
@@ -284,12 +298,14 @@ GtkWidget *
 app_pad_new (GtkApplication *application,
              SysprofRecording *recording,
              GFile *file,
+             GFile *target,
              JsonObject *settings)
 {
   AppPad *self = g_object_new (APP_TYPE_PAD, "application", application, NULL);
 
   self->recording = g_object_ref (recording);
   self->file = g_object_ref (file);
+  g_set_object (&self->target, target);
   self->lock = app_unsaved_lock (file);
   self->settings = json_object_ref (settings);
   self->timer = g_timeout_add_seconds (1, update, self);

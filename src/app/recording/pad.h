@@ -12,8 +12,10 @@
 #define APP_TYPE_PAD (app_pad_get_type ())
 G_DECLARE_FINAL_TYPE (AppPad, app_pad, APP, PAD, AdwApplicationWindow)
 
-/* `file`: where the recording is written. `settings`: those it was started with. */
+/* `file`: where the recording is written. `target`: the name it gets at the end; NULL = none
+ * yet. `settings`: those it was started with. */
 GtkWidget *app_pad_new (GtkApplication *application,
                         SysprofRecording *recording,
                         GFile *file,
+                        GFile *target,
                         JsonObject *settings);

@@ -180,7 +180,10 @@ app_profiler_new (JsonObject *settings, GError **error)
   if (app_settings_get_switch (settings, "bundle-symbols"))
     {
       SysprofInstrument *bundle = sysprof_symbols_bundle_new ();
+      g_auto (GStrv) debug_dirs = app_settings_dup_list (settings, "debugdirs");
 
+      sysprof_symbols_bundle_set_debug_dirs (SYSPROF_SYMBOLS_BUNDLE (bundle),
+                                             (const char *const *) debug_dirs);
       sysprof_symbols_bundle_set_enable_debuginfod (
           SYSPROF_SYMBOLS_BUNDLE (bundle), app_settings_get_switch (settings, "debuginfod") &&
                                                g_getenv ("DEBUGINFOD_URLS") != NULL);

@@ -4,6 +4,9 @@
 
 #include "app/recording/settings.h"
 
+#include "app/recording/power-profiles.h"
+#include "record/record.h"
+
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <limits.h>
@@ -15,18 +18,52 @@
 static const char *const stack_sizes[] = { "8192",  N_ ("8 KB"),  "16384", N_ ("16 KB"),
                                            "24576", N_ ("24 KB"), "32768", N_ ("32 KB"),
                                            "65536", N_ ("64 KB"), NULL };
+/* Without the service that knows them. */
 static const char *const power_profiles[] = {
   "",         N_ ("No Change"), "power-saver", N_ ("Power Saver"),
   "balanced", N_ ("Balanced"),  "performance", N_ ("Performance"),
   NULL
 };
 
+/* --- what can be used --- */
+
+static char *
+dup_command_fault (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+
+  return g_shell_parse_argv (text, NULL, NULL, &error) ? NULL : g_strdup (error->message);
+}
+
+static char *
+dup_directory_fault (const char *text)
+{
+  return g_file_test (text, G_FILE_TEST_IS_DIR) ? NULL
+                                                : g_strdup (_ ("There is no such directory"));
+}
+
+static char *
+dup_variable_fault (const char *text)
+{
+  const char *equals = strchr (text, '=');
+
+  if (equals == NULL || equals == text)
+    return g_strdup (_ ("Use KEY=VALUE to set an environment variable"));
+  if (g_ascii_isdigit (text[0]))
+    return g_strdup (_ ("Keys may not start with a number"));
+  for (const char *at = text; at < equals; at++)
+    if (!g_ascii_isalnum (*at) && *at != '_')
+      return g_strdup (_ ("Keys may only contain alpha-numerics or underline."));
+  return NULL;
+}
+
 /* clang-format off */
 const Setting app_settings[] = {
   { "native-stacks", N_ ("Profiler"), N_ ("Sampling"), N_ ("Sample Native Stacks"),
     .is_on = true },
   { "user-stacks", NULL, NULL, N_ ("Unwind Stacks in User Space"),
-    N_ ("Considerable overhead, but helps with programs without frame pointers") },
+    N_ ("Considerable overhead, but helps with programs without frame pointers"),
+    .is_supported = sysprof_sampler_has_copies },
   { "stack-size", NULL, NULL, N_ ("Stack Size"), .kind = SETTING_NUMBER,
     .choices = stack_sizes, .chosen = 1, .is_unfolded = true },
   { "off-cpu", NULL, NULL, N_ ("Record Waits"),
@@ -39,10 +76,12 @@ const Setting app_settings[] = {
     N_ ("Program must be launched by Sysprof"), .absent = N_ ("Not available yet") },
 
   { "command-line", N_ ("Application"), N_ ("Application"), N_ ("Command Line"),
-    N_ ("Run as a subprocess"), .kind = SETTING_TEXT },
-  { "cwd", NULL, NULL, N_ ("Working Directory"), .kind = SETTING_TEXT },
+    N_ ("Run as a subprocess"), .kind = SETTING_TEXT, .dup_fault = dup_command_fault },
+  { "cwd", NULL, NULL, N_ ("Working Directory"), .kind = SETTING_TEXT,
+    .dup_fault = dup_directory_fault },
   { "clear-environ", NULL, N_ ("Environment"), N_ ("Clear Environment") },
-  { "environ", NULL, NULL, N_ ("Add Variable"), .kind = SETTING_LIST },
+  { "environ", NULL, NULL, N_ ("Add Variable"), .kind = SETTING_LIST,
+    .dup_fault = dup_variable_fault },
 
   { "cpu-usage", N_ ("Counters"), N_ ("Counters"), N_ ("CPU Usage"), .is_on = true },
   { "memory-usage", NULL, NULL, N_ ("Memory Usage"), .is_on = true },
@@ -63,7 +102,8 @@ const Setting app_settings[] = {
     N_ ("Output of eglinfo and glxinfo"), .is_on = true },
 
   { "power-profile", N_ ("System"), N_ ("Power Profile"), N_ ("Record with Power Profile"),
-    .kind = SETTING_CHOICE, .choices = power_profiles },
+    .kind = SETTING_CHOICE, .choices = power_profiles,
+    .find_choices = app_power_profiles_find },
   { "system-log", NULL, N_ ("Details"), N_ ("Record System Log"), .is_on = true },
   { "hardware-info", NULL, NULL, N_ ("Include Hardware Information"),
     N_ ("Output of lsusb and lspci"), .is_on = true },
@@ -72,7 +112,7 @@ const Setting app_settings[] = {
   { "debuginfod", NULL, NULL, N_ ("Debuginfod"), N_ ("Download symbols from servers"),
     .is_on = true },
   { "debugdirs", NULL, NULL, N_ ("Add Directory"), .kind = SETTING_LIST,
-    .caption = N_ ("Where debug files are") },
+    .caption = N_ ("Where debug files are"), .dup_fault = dup_directory_fault },
   { NULL },
 };
 /* clang-format on */
@@ -153,7 +193,8 @@ app_settings_get_switch (JsonObject *settings, const char *key)
   JsonNode *node = find_node (settings, key, G_TYPE_BOOLEAN);
   const Setting *setting = find_setting (key);
 
-  if (setting != NULL && setting->absent != NULL)
+  if (setting != NULL &&
+      (setting->absent != NULL || (setting->is_supported != NULL && !setting->is_supported ())))
     return false;
   return node != NULL ? json_node_get_boolean (node) : setting != NULL && setting->is_on;
 }
@@ -231,19 +272,4 @@ app_settings_set_list (JsonObject *settings, const char *key, char **values)
   for (size_t i = 0; values[i] != NULL; i++)
     json_array_add_string_element (array, values[i]);
   json_object_set_array_member (settings, key, array);
-}
-
-const char *
-app_settings_check_variable (const char *text)
-{
-  const char *equals = strchr (text, '=');
-
-  if (equals == NULL)
-    return _ ("Use KEY=VALUE to set an environment variable");
-  if (g_ascii_isdigit (text[0]))
-    return _ ("Keys may not start with a number");
-  for (const char *at = text; at < equals; at++)
-    if (!g_ascii_isalnum (*at) && *at != '_')
-      return _ ("Keys may only contain alpha-numerics or underline.");
-  return equals > text ? NULL : _ ("Use KEY=VALUE to set an environment variable");
 }

@@ -18,6 +18,9 @@ typedef enum
   SETTING_LIST,   /* of texts */
 } SettingKind;
 
+/* Called once, with values and their titles in turn; NULL = unknown. */
+typedef void SettingChoicesFunc (const char *const *choices, gpointer data);
+
 typedef struct
 {
   const char *key;
@@ -29,8 +32,13 @@ typedef struct
   bool is_on;                 /* default of a switch */
   const char *const *choices; /* values, then their titles in turn; NULL-terminated */
   guint chosen;               /* default choice */
-  bool is_unfolded;           /* shown only if the switch of the row before is on */
-  const char *absent;         /* why it cannot be chosen yet; NULL = it can */
+  /* asks for the choices of this machine; NULL = they are always the same */
+  void (*find_choices) (SettingChoicesFunc *found, gpointer data);
+  bool is_unfolded;                /* shown only if the switch of the row before is on */
+  const char *absent;              /* why it cannot be chosen yet; NULL = it can */
+  gboolean (*is_supported) (void); /* by this machine; NULL = by all */
+  /* Why a text, or a new one of a list, cannot be used; NULL if it can. *(full)* */
+  char *(*dup_fault) (const char *text);
 } Setting;
 
 extern const Setting app_settings[]; /* ended by a row without a key */
@@ -52,6 +60,3 @@ int app_settings_get_number (JsonObject *settings, const char *key); /* 0 = none
 /* NULL-terminated. *(full)* */
 char **app_settings_dup_list (JsonObject *settings, const char *key);
 void app_settings_set_list (JsonObject *settings, const char *key, char **values);
-
-/* Why "KEY=VALUE" is no variable of an environment; NULL if it is one. *(static)* */
-const char *app_settings_check_variable (const char *text);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FILE_MODE  0640
 #define LEAST_SIZE 1024 /* bytes; a capture with only a header has nothing to show */
 
 static char *
@@ -30,6 +31,44 @@ app_unsaved_dup_path (void)
 
   (void) g_mkdir_with_parents (folder, 0700); /* recording reports what fails */
   return g_build_filename (folder, name, NULL);
+}
+
+char *
+app_unsaved_dup_path_for (GFile *target, GError **error)
+{
+  g_autofree char *path = app_unsaved_dup_path ();
+  g_autofree char *beside = g_strconcat (g_file_peek_path (target), ".part-XXXXXX", NULL);
+  autofd fd = g_mkstemp_full (beside, O_RDWR | O_CLOEXEC, FILE_MODE);
+
+  if (fd < 0)
+    sysprof_set_error_errno (error, _ ("Cannot write a recording to “%s”"),
+                             g_file_peek_path (target));
+  else if (symlink (beside, path) == 0)
+    return g_steal_pointer (&path);
+  else
+    {
+      sysprof_set_error_errno (error, _ ("Cannot write to “%s”"), path);
+      (void) unlink (beside);
+    }
+  return NULL;
+}
+
+bool
+app_unsaved_move (GFile *file, GFile *target, GError **error)
+{
+  const char *link = g_file_peek_path (file);
+  g_autofree char *beside = g_file_read_link (link, error);
+
+  if (beside == NULL)
+    return false;
+  if (rename (beside, g_file_peek_path (target)) != 0)
+    {
+      sysprof_set_error_errno (error, _ ("Cannot rename “%s” to “%s”"), beside,
+                               g_file_peek_path (target));
+      return false;
+    }
+  (void) unlink (link);
+  return true;
 }
 
 bool
@@ -58,7 +97,10 @@ void
 app_unsaved_delete (GFile *file)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *beside = g_file_read_link (g_file_peek_path (file), NULL);
 
+  if (beside != NULL)
+    (void) unlink (beside);
   if (!g_file_delete (file, NULL, &error))
     g_message ("Cannot discard the recording: %s", error->message);
 }

@@ -11,6 +11,11 @@
 
 /* A path for a new one. *(full)* */
 char *app_unsaved_dup_path (void);
+/* The same for a recording that gets the name `target` when it is complete. Until then it is
+ * beside, under another name, and the path is that of a link. *(full)* */
+char *app_unsaved_dup_path_for (GFile *target, GError **error);
+/* Gives a complete recording its name, in place of an older file. */
+bool app_unsaved_move (GFile *file, GFile *target, GError **error);
 bool app_unsaved_contains (GFile *file);
 /* The descriptor of the lock; -1 if the file is not in the folder, or if somebody else has it.
  * */

@@ -251,6 +251,12 @@ sysprof_sampler_init (SysprofSampler *self)
   self->loaded_fd = -1;
 }
 
+gboolean
+sysprof_sampler_has_copies (void)
+{
+  return PERF_COPY_REGISTERS != 0;
+}
+
 SysprofInstrument *
 sysprof_sampler_new_with_options (const SamplerOptions *options)
 {
