@@ -180,7 +180,7 @@ decode_photo (Photo *photo)
     for (int x = 0; x < SIZE; x += BLOCK)
       {
         read_entropy (block, &seed);
-        result[0] += transform_block (block, result, 36);
+        result[0] += transform_block (block, result, 70);
         for (int i = 0; i < BLOCK * BLOCK; i++)
           photo->pixels[((y + i / BLOCK) * SIZE + x + i % BLOCK) * 4 + 3] =
               (guchar) (160 + (int) fabsf (result[i]) % 95);
