@@ -18,6 +18,7 @@
 #define N_WORKERS   3
 #define SIZE        192 /* px of a photo, each way */
 #define BLOCK       8   /* px of a block of the codec */
+#define AHEAD       16  /* photos that are loaded before they are visible */
 #define KEPT        48  /* photos in the cache */
 #define TOUR_USEC   (11 * G_USEC_PER_SEC)
 #define OWN_ENTRIES 3 /* of stacks: the collector */
@@ -45,6 +46,8 @@ static int n_ready, n_waiting;
 static unsigned counter_ids[N_COUNTS];
 static char *index_path;
 static GtkWidget *grid, *scroller;
+static GThreadPool *pool;
+static int n_requested;
 static gint64 tour_start;
 
 /* --- reports --- */
@@ -180,7 +183,7 @@ decode_photo (Photo *photo)
     for (int x = 0; x < SIZE; x += BLOCK)
       {
         read_entropy (block, &seed);
-        result[0] += transform_block (block, result, 70);
+        result[0] += transform_block (block, result, 150);
         for (int i = 0; i < BLOCK * BLOCK; i++)
           photo->pixels[((y + i / BLOCK) * SIZE + x + i % BLOCK) * 4 + 3] =
               (guchar) (160 + (int) fabsf (result[i]) % 95);
@@ -246,26 +249,33 @@ store_in_cache (const Photo *photo)
 
 /* --- window --- */
 
+static void
+draw_photo (GtkDrawingArea *area, cairo_t *cairo, int width, int height, gpointer surface)
+{
+  cairo_set_source_surface (cairo, surface, (width - SIZE) / 2, 0);
+  cairo_paint (cairo);
+}
+
 static gboolean
 show_photo (gpointer data)
 {
   int number = GPOINTER_TO_INT (data);
-  const Photo *photo = &cache[number % KEPT];
-  g_autoptr (GBytes) bytes = NULL;
-  GtkWidget *picture;
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, SIZE, SIZE);
+  GtkWidget *area = gtk_drawing_area_new ();
 
   g_mutex_lock (&cache_lock);
-  bytes = g_bytes_new (photo->pixels, BYTES);
+  memcpy (cairo_image_surface_get_data (surface), cache[number % KEPT].pixels, BYTES);
   g_mutex_unlock (&cache_lock);
-  picture = gtk_picture_new_for_paintable (GDK_PAINTABLE (
-      gdk_memory_texture_new (SIZE, SIZE, GDK_MEMORY_DEFAULT, bytes, (gsize) SIZE * 4)));
-  gtk_widget_set_size_request (picture, SIZE, SIZE);
-  gtk_flow_box_append (GTK_FLOW_BOX (grid), picture);
+  cairo_surface_mark_dirty (surface);
+  gtk_widget_set_size_request (area, SIZE, SIZE);
+  gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (area), draw_photo, surface,
+                                  (GDestroyNotify) cairo_surface_destroy);
+  gtk_flow_box_append (GTK_FLOW_BOX (grid), area);
   return G_SOURCE_REMOVE;
 }
 
 static void
-load_photo (gpointer data, gpointer pool)
+load_photo (gpointer data, gpointer user_data)
 {
   Photo photo = { GPOINTER_TO_INT (data) - 1, NULL };
 
@@ -289,6 +299,14 @@ scroll (GtkWidget *widget, GdkFrameClock *clock, gpointer application)
   double share = (double) (g_get_monotonic_time () - tour_start) / TOUR_USEC;
 
   gtk_adjustment_set_value (place, gtk_adjustment_get_upper (place) * MIN (share, 1));
+  while (n_requested < N_PHOTOS && n_requested < AHEAD + (int) (share * N_PHOTOS))
+    {
+      g_mutex_lock (&cache_lock);
+      n_waiting++;
+      count ();
+      g_mutex_unlock (&cache_lock);
+      g_thread_pool_push (pool, GINT_TO_POINTER (++n_requested), NULL);
+    }
   if (share < 1)
     return G_SOURCE_CONTINUE;
   sysprof_collector_log (G_LOG_LEVEL_INFO, "photos", "The album was shown");
@@ -335,7 +353,6 @@ start (GtkApplication *application)
   g_autoptr (GDBusNodeInfo) node = g_dbus_node_info_new_for_xml (description, NULL);
   GDBusConnection *bus = g_application_get_dbus_connection (G_APPLICATION (application));
   GtkWidget *window = gtk_application_window_new (application);
-  GThreadPool *pool = g_thread_pool_new (load_photo, NULL, N_WORKERS, TRUE, NULL);
 
   if (bus != NULL)
     g_dbus_connection_register_object (bus, PATH "/Index", node->interfaces[0],
@@ -347,10 +364,7 @@ start (GtkApplication *application)
   gtk_window_set_child (GTK_WINDOW (window), scroller);
   gtk_window_set_default_size (GTK_WINDOW (window), 900, 700);
   gtk_window_present (GTK_WINDOW (window));
-  n_waiting = N_PHOTOS;
-  count ();
-  for (int i = 0; i < N_PHOTOS; i++)
-    g_thread_pool_push (pool, GINT_TO_POINTER (i + 1), NULL);
+  pool = g_thread_pool_new (load_photo, NULL, N_WORKERS, TRUE, NULL);
   tour_start = g_get_monotonic_time ();
   gtk_widget_add_tick_callback (scroller, scroll, application, NULL);
 }

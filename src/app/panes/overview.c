@@ -15,14 +15,17 @@
 
 #define COMMAND_PREFIX "sysprof-report "
 #define FACT_NAME_SIZE 9   /* of sysprof_dup_machine_facts() */
-#define TABLE_HEIGHT   260 /* px */
-#define MOST_WIDTH     1100
+#define MOST_ROWS      6   /* of tables */
+#define TABLE_HEIGHT   176 /* px for these */
+#define LEAST_WIDTH    200
+#define MOST_LETTERS   40 /* of lines of text, if there is no more room */
+#define MOST_WIDTH     1200
 
 typedef struct
 {
   AppSession *session;
   AppQuery *facts_query, *findings_query, *report_query;
-  GtkWidget *page, *facts, *findings;
+  GtkWidget *page, *facts, *findings, *copy;
   RowResult *result; /* of the findings */
 } Overview;
 
@@ -100,6 +103,8 @@ make_label (const char *text, bool is_name)
   gtk_label_set_xalign (GTK_LABEL (label), is_name ? 1 : 0);
   gtk_label_set_yalign (GTK_LABEL (label), 0);
   gtk_label_set_wrap (GTK_LABEL (label), !is_name);
+  gtk_label_set_wrap_mode (GTK_LABEL (label), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), MOST_LETTERS);
   gtk_label_set_selectable (GTK_LABEL (label), !is_name);
   gtk_widget_set_hexpand (label, !is_name);
   if (is_name)
@@ -196,17 +201,19 @@ add_finding (Overview *self, uint32_t i)
   g_autofree char *text = app_row_result_dup_cell (self->result, i, "text");
   g_autofree char *command = app_row_result_dup_cell (self->result, i, "command");
   bool is_link = g_str_has_prefix (command, COMMAND_PREFIX);
-  GtkWidget *row = adw_action_row_new ();
-  g_autofree char *escaped = g_markup_escape_text (text, -1);
+  GtkWidget *row = gtk_list_box_row_new ();
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  GtkWidget *label = make_label (text, false);
 
-  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), escaped);
-  adw_action_row_set_title_lines (ADW_ACTION_ROW (row), 3);
+  gtk_label_set_selectable (GTK_LABEL (label), FALSE);
+  gtk_label_set_yalign (GTK_LABEL (label), 0.5f);
+  gtk_box_append (GTK_BOX (box), label);
+  gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), box);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), is_link);
   if (is_link)
     {
       gtk_widget_set_tooltip_text (row, command);
-      adw_action_row_add_suffix (ADW_ACTION_ROW (row),
-                                 gtk_image_new_from_icon_name ("go-next-symbolic"));
+      gtk_box_append (GTK_BOX (box), gtk_image_new_from_icon_name ("go-next-symbolic"));
     }
   g_object_set_data (G_OBJECT (row), "row", GUINT_TO_POINTER (i));
   app_set_name (GTK_WIDGET (row), text);
@@ -259,6 +266,12 @@ on_function (AppTable *table, guint row, Overview *self)
   app_session_open (self->session, "time-profiler", "callgraph");
 }
 
+static void
+on_mark (AppTable *table, guint row, Overview *self)
+{
+  app_session_open (self->session, "marks", "summary");
+}
+
 static GtkWidget *
 make_heading (const char *text)
 {
@@ -269,41 +282,81 @@ make_heading (const char *text)
   return label;
 }
 
+/* A title, and below it the child in a frame. */
 static GtkWidget *
-make_card (const char *title, GtkWidget *table)
+make_card (const char *title, GtkWidget *child)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
-  GtkWidget *frame = gtk_frame_new (NULL);
 
+  gtk_widget_add_css_class (child, "card");
+  gtk_widget_set_overflow (child, GTK_OVERFLOW_HIDDEN);
   gtk_box_append (GTK_BOX (box), make_heading (title));
-  gtk_widget_set_size_request (table, 200, TABLE_HEIGHT);
-  gtk_frame_set_child (GTK_FRAME (frame), table);
-  gtk_box_append (GTK_BOX (box), frame);
-  gtk_widget_set_hexpand (box, TRUE);
+  gtk_box_append (GTK_BOX (box), child);
   return box;
 }
 
 static GtkWidget *
-make_tables (Overview *self)
+make_table (Overview *self,
+            const RowQuery *query,
+            const char *title,
+            const char *const *columns,
+            GCallback on_activated)
+{
+  GtkWidget *table = app_table_new (self->session, query, title);
+
+  app_table_set_columns (APP_TABLE (table), columns);
+  g_signal_connect (table, "activated", on_activated, self);
+  gtk_widget_set_size_request (table, LEAST_WIDTH, TABLE_HEIGHT);
+  return make_card (title, table);
+}
+
+static GtkWidget *
+make_column (GtkWidget *first, GtkWidget *second, GtkWidget *third)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 18);
+
+  gtk_box_append (GTK_BOX (box), first);
+  gtk_box_append (GTK_BOX (box), second);
+  if (third != NULL)
+    gtk_box_append (GTK_BOX (box), third);
+  return box;
+}
+
+/* Two columns of cards, one below the other where there is no room for both. */
+static GtkWidget *
+make_cards (Overview *self)
 {
   static const char *const processes_columns[] = { "command", "pid", "total", NULL };
   static const char *const functions_columns[] = { "symbol", "self", NULL };
-  RowQuery processes = { .view = "processes", .limit = 10, .ignores_shape = true };
-  RowQuery functions = { .view = "functions", .limit = 10, .root = "" };
+  static const char *const marks_columns[] = { "name", "count", "median", "max", NULL };
+  static const char *const by_name[] = { "by-name", NULL };
+  RowQuery processes = { .view = "processes", .limit = MOST_ROWS, .ignores_shape = true };
+  RowQuery functions = { .view = "functions", .limit = MOST_ROWS, .root = "" };
+  RowQuery marks = { .view = "marks",
+                     .switches = by_name,
+                     .limit = MOST_ROWS,
+                     .ignores_shape = true,
+                     .sort = "max" };
   GtkWidget *box = gtk_flow_box_new ();
-  GtkWidget *left = app_table_new (self->session, &processes, _ ("Busiest Processes"));
-  GtkWidget *right = app_table_new (self->session, &functions, _ ("Busiest Functions"));
+  bool has_marks = app_session_get_store (self->session)->n_marks > 0;
 
-  app_table_set_columns (APP_TABLE (left), processes_columns);
-  app_table_set_columns (APP_TABLE (right), functions_columns);
-  g_signal_connect (left, "activated", G_CALLBACK (on_process), self);
-  g_signal_connect (right, "activated", G_CALLBACK (on_function), self);
   gtk_flow_box_set_homogeneous (GTK_FLOW_BOX (box), TRUE);
   gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 2);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 18);
+  gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 18);
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_append (GTK_FLOW_BOX (box), make_card (_ ("Busiest Processes"), left));
-  gtk_flow_box_append (GTK_FLOW_BOX (box), make_card (_ ("Busiest Functions"), right));
+  gtk_flow_box_append (GTK_FLOW_BOX (box),
+                       make_column (make_card (_ ("This Recording"), self->facts),
+                                    make_table (self, &processes, _ ("Busiest Processes"),
+                                                processes_columns, G_CALLBACK (on_process)),
+                                    make_table (self, &functions, _ ("Busiest Functions"),
+                                                functions_columns, G_CALLBACK (on_function))));
+  gtk_flow_box_append (GTK_FLOW_BOX (box),
+                       make_column (make_card (_ ("Needs Attention"), self->findings),
+                                    has_marks ? make_table (self, &marks, _ ("Slowest Marks"),
+                                                            marks_columns, G_CALLBACK (on_mark))
+                                              : self->copy,
+                                    has_marks ? self->copy : NULL));
   return box;
 }
 
@@ -321,20 +374,17 @@ app_overview_new (AppSession *session, const SectionView *view)
   gtk_grid_set_column_spacing (GTK_GRID (self->facts), 12);
   gtk_grid_set_row_spacing (GTK_GRID (self->facts), 3);
   self->findings = gtk_list_box_new ();
-  gtk_widget_add_css_class (self->findings, "boxed-list");
+  gtk_widget_add_css_class (self->facts, "facts");
+  gtk_widget_add_css_class (self->findings, "findings");
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->findings), GTK_SELECTION_NONE);
   app_set_name (GTK_WIDGET (self->findings), _ ("Findings"));
   g_signal_connect (self->findings, "row-activated", G_CALLBACK (follow), self);
   gtk_widget_add_css_class (box, "overview");
-  gtk_box_append (GTK_BOX (box), make_heading (_ ("This Recording")));
-  gtk_box_append (GTK_BOX (box), self->facts);
-  gtk_box_append (GTK_BOX (box), make_heading (_ ("What Stands Out")));
-  gtk_box_append (GTK_BOX (box), self->findings);
-  gtk_box_append (GTK_BOX (box), make_tables (self));
   gtk_widget_set_halign (copy, GTK_ALIGN_START);
   gtk_widget_set_tooltip_text (copy, _ ("Copies the summary as text"));
   g_signal_connect_swapped (copy, "clicked", G_CALLBACK (copy_report), self);
-  gtk_box_append (GTK_BOX (box), copy);
+  self->copy = copy;
+  gtk_box_append (GTK_BOX (box), make_cards (self));
   adw_clamp_set_maximum_size (ADW_CLAMP (clamp), MOST_WIDTH);
   adw_clamp_set_tightening_threshold (ADW_CLAMP (clamp), MOST_WIDTH);
   adw_clamp_set_child (ADW_CLAMP (clamp), box);

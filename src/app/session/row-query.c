@@ -147,7 +147,7 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
     .symbolize = app_session_get_symbolize (self->session),
     .switches = self->query.switches,
     .search = self->search,
-    .limit = self->query.limit,
+    .limit = self->query.sort == NULL ? self->query.limit : 0,
     .left_heavy = self->focus->selection.left_heavy,
     .cancellable = cancellable,
   };
@@ -179,6 +179,8 @@ run (AppSession *session,
     keep_track (&self->rows, query->track);
   if (query->sort != NULL && !sysprof_rows_sort (&self->rows, query->sort, error))
     return NULL;
+  if (query->sort != NULL && query->limit > 0)
+    self->rows.n_rows = MIN (self->rows.n_rows, query->limit);
   self->request.cancellable = NULL;
   return g_steal_pointer (&self);
 }

@@ -27,7 +27,7 @@ static const struct
 #define PERCENT_WIDTH 76
 #define LEAST_WIDTH   44
 #define TEXT_MOST     260
-#define CELL_PADDING  20  /* with room for longer figures of another selection */
+#define CELL_PADDING  28  /* with room for longer figures of another selection */
 #define TITLE_PADDING 32  /* with the arrow of the sorted column */
 #define MOST_MEASURED 100 /* rows */
 #define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
