@@ -20,7 +20,6 @@ void app_palette_get_wait (uint32_t reason, bool is_dark, GdkRGBA *color);
 /* Color of series or item number `i`. */
 void app_palette_get_series (uint32_t i, bool is_dark, GdkRGBA *color);
 /* Color of an area or a bar without text: calmer than a line. The category may be NULL. */
-void
-app_palette_get_area (const char *category, uint32_t i, bool is_dark, GdkRGBA *color);
+void app_palette_get_area (const char *category, uint32_t i, bool is_dark, GdkRGBA *color);
 /* Color of a bar with text on it: the hue and brightness of its name. */
 void app_palette_get_span (const char *name, bool is_dark, GdkRGBA *color);

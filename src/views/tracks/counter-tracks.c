@@ -134,8 +134,10 @@ is_in_source (const TrackFill *fill, const TrackSource *source, const Counter *c
 
 /* A counter of the whole machine, not of one of its parts. */
 static bool
-is_of_whole (const char *name)
+is_of_whole (const TrackSource *source, const char *name)
 {
+  if (source->main != NULL)
+    return has_prefix_of (name, source->main);
   return !name[strcspn (name, PARTS)] || g_str_has_suffix (name, WHOLE);
 }
 
@@ -154,7 +156,7 @@ put_all (TrackFill *fill, Track *track, bool takes_parts, bool takes_other_units
       const char *unit = shown_unit (fill, counter);
 
       if (!is_in_source (fill, source, counter) ||
-          (!takes_parts && !is_of_whole (name_of (fill, counter))))
+          (!takes_parts && !is_of_whole (source, name_of (fill, counter))))
         continue;
       if (track->n_series == 0 && track->unit[0] == '\0')
         track->unit = unit;

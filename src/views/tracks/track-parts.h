@@ -31,6 +31,8 @@ typedef struct TrackSource
   const char *categories;
   /* Of counters: prefixes of names of what goes out, which is drawn below 0. */
   const char *out;
+  /* Of counters: prefixes of names of those that the track has; NULL = all of the machine. */
+  const char *main;
 } TrackSource;
 
 /* Adds a track; the pointer is valid until the next one is added. */

@@ -33,7 +33,7 @@ static const TrackSource sources[] = {
   { "counters:graphics", "Graphics", "", TRACK_LINE, sysprof_fill_counter_tracks, NULL,
     "gtk|mutter|gio|webkit|GPU" },
   { "counters:memory", "Memory", "bytes", TRACK_LINE, sysprof_fill_counter_tracks, NULL,
-    "Memory" },
+    "Memory", NULL, "Used|Cached" },
   { "counters:network", "Network", "bytes/s", TRACK_LINE, sysprof_fill_counter_tracks, NULL,
     "Network", "TX" },
   { "counters:storage", "Storage", "bytes/s", TRACK_LINE, sysprof_fill_counter_tracks, NULL,
