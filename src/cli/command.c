@@ -34,7 +34,7 @@ sysprof_cli_find_command (const CliOptions *options, GError **error)
   g_autofree char *path = NULL;
   struct stat info;
 
-  if (name == NULL)
+  if (name == NULL || sysprof_runs_on_host (name))
     return true;
   if (strchr (name, '/') != NULL)
     {

@@ -94,6 +94,7 @@ sysprof_cli_new_spawnable (SysprofProfiler *profiler,
   sysprof_spawnable_set_environ (spawnable, environment);
   sysprof_spawnable_append_args (spawnable, (const char *const *) options->command);
   sysprof_spawnable_set_flags (spawnable, G_SUBPROCESS_FLAGS_STDIN_INHERIT);
+  sysprof_spawnable_set_on_host (spawnable, TRUE);
   for (size_t i = 0; options->environment != NULL && options->environment[i] != NULL; i++)
     {
       g_auto (GStrv) parts = g_strsplit (options->environment[i], "=", 2);

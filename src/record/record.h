@@ -21,6 +21,7 @@
 
 #include "record/instrument.h"
 
+#include <stdbool.h>
 #include <sysprof.h>
 
 G_BEGIN_DECLS
@@ -107,6 +108,11 @@ void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
 /* For tests: read counters from a file tree below `root` (access/privilege.h); NULL reads those
  * of this machine. */
 void sysprof_profiler_set_machine (SysprofProfiler *self, const char *root);
+/* Whether the program runs outside of the Flatpak sandbox of this process, if there is one. The
+ * default is FALSE. */
+void sysprof_spawnable_set_on_host (SysprofSpawnable *self, gboolean on_host);
+/* Whether this process is in such a sandbox, and `program` does not leave it by itself. */
+bool sysprof_runs_on_host (const char *program);
 /* Whether the capture keeps the spawned program's environment, which may contain secrets.
  * Default FALSE. */
 void sysprof_profiler_set_record_environment (SysprofProfiler *self,

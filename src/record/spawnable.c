@@ -2,6 +2,8 @@
 
 /* The program to spawn. *Owned* by the thread that sets it up, then by the pump. */
 
+#include "record/host-command.h"
+#include "record/record.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -27,6 +29,7 @@ struct _SysprofSpawnable
   GArray *fds;     /* [FdMapping] */
   int next_fd;
   GSubprocessFlags flags;
+  bool on_host; /* not in the sandbox of this process */
 };
 
 enum
@@ -401,12 +404,46 @@ describe_spawn_error (SysprofSpawnable *self, GError **error)
                        name, reason);
 }
 
+void
+sysprof_spawnable_set_on_host (SysprofSpawnable *self, gboolean on_host)
+{
+  self->on_host = on_host;
+}
+
+/* The program inherits descriptors, but its environment is passed as options: the helper needs
+ * the address of the bus. */
+static GSubprocess *
+spawn_on_host (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **error)
+{
+  g_autoptr (GArray) fds = g_array_new (FALSE, FALSE, sizeof (int));
+  g_auto (GStrv) argv = NULL;
+
+  for (guint i = 0; i < self->fds->len; i++)
+    g_array_append_val (fds, g_array_index (self->fds, FdMapping, i).dest_fd);
+  argv = sysprof_host_command_dup_argv ((const char *const *) self->argv->pdata,
+                                        (const char *const *) self->environ_, self->cwd, fds);
+  return g_subprocess_launcher_spawnv (launcher, (const char *const *) argv, error);
+}
+
+/* With the environment and in the directory of the program. */
+static GSubprocess *
+spawn_here (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **error)
+{
+  static char *no_environment[] = { NULL };
+
+  g_subprocess_launcher_set_environ (launcher,
+                                     self->environ_ != NULL ? self->environ_ : no_environment);
+  if (self->cwd != NULL)
+    g_subprocess_launcher_set_cwd (launcher, self->cwd);
+  return g_subprocess_launcher_spawnv (launcher, (const char *const *) self->argv->pdata,
+                                       error);
+}
+
 GSubprocess *
 sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
 {
   g_autoptr (GSubprocessLauncher) launcher = NULL;
   GSubprocess *subprocess;
-  static char *no_environment[] = { NULL };
 
   g_return_val_if_fail (SYSPROF_IS_SPAWNABLE (self), NULL);
 
@@ -419,15 +456,12 @@ sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
     }
 
   launcher = g_subprocess_launcher_new (self->flags);
-  g_subprocess_launcher_set_environ (launcher,
-                                     self->environ_ != NULL ? self->environ_ : no_environment);
-  if (self->cwd != NULL)
-    g_subprocess_launcher_set_cwd (launcher, self->cwd);
   if (!pass_fds (self, launcher, error))
     return NULL;
-
-  subprocess =
-      g_subprocess_launcher_spawnv (launcher, (const char *const *) self->argv->pdata, error);
+  if (self->on_host && sysprof_runs_on_host (self->argv->pdata[0]))
+    subprocess = spawn_on_host (self, launcher, error);
+  else
+    subprocess = spawn_here (self, launcher, error);
   if (subprocess == NULL)
     describe_spawn_error (self, error);
   return subprocess;

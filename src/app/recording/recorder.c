@@ -110,11 +110,8 @@ add_command (SysprofProfiler *profiler, JsonObject *settings, GError **error)
       return false;
     }
   spawnable = sysprof_spawnable_new ();
-  if (g_file_test ("/.flatpak-info", G_FILE_TEST_EXISTS) &&
-      strcmp (argv[0], "flatpak-spawn") != 0)
-    sysprof_spawnable_append_args (
-        spawnable, (const char *const[]){ "flatpak-spawn", "--host", "--watch-bus", NULL });
   sysprof_spawnable_append_args (spawnable, (const char *const *) argv);
+  sysprof_spawnable_set_on_host (spawnable, TRUE);
   sysprof_spawnable_set_environ (spawnable, app_settings_get_switch (settings, "clear-environ")
                                                 ? nothing
                                                 : (const char *const *) inherited);
