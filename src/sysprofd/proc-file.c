@@ -8,13 +8,11 @@
 #include "sysprofd/sysprofd.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_PATH 128
@@ -52,22 +50,36 @@ matches (const char *pattern, const char *path)
   return *path == '\0';
 }
 
-/* No link and no other mount may lead out of the file system of `root`. */
+/* Opens a file below `root`. No link is followed, and the file is in the file system of `root`.
+ * The unit denies openat2(). */
 static int
 open_below (const char *root, const char *path)
 {
-  const struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-                                           RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
-  int directory = open (root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  int fd;
+  int fd = open (root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  struct stat start, end;
 
-  if (directory < 0)
+  if (fd < 0 || fstat (fd, &start) != 0)
     return -1;
 
-  fd = (int) syscall (SYS_openat2, directory, path, &how, sizeof how);
-  (void) close (directory);
-  return fd;
+  while (fd >= 0 && *path != '\0')
+    {
+      size_t length = strcspn (path, "/");
+      bool is_last = path[length] == '\0';
+      char name[MOST_PATH];
+      int parent = fd;
+
+      (void) snprintf (name, sizeof name, "%.*s", (int) length, path);
+      fd = openat (parent, name,
+                   O_CLOEXEC | O_NOFOLLOW |
+                       (is_last ? O_RDONLY | O_NOCTTY | O_NONBLOCK : O_PATH | O_DIRECTORY));
+      (void) close (parent);
+      path += length + !is_last;
+    }
+  if (fd < 0 || (fstat (fd, &end) == 0 && end.st_dev == start.st_dev))
+    return fd;
+
+  (void) close (fd);
+  return -1;
 }
 
 /* The path is a link to the mounts of this process, which may be in a mount namespace of its
