@@ -76,12 +76,6 @@ app_query_cancel (AppQuery *self)
   undim (self);
 }
 
-bool
-app_query_is_running (const AppQuery *self)
-{
-  return self->cancellable != NULL;
-}
-
 void
 app_query_free (AppQuery *self)
 {

@@ -42,4 +42,3 @@ void app_query_free (AppQuery *self);
 /* Takes the ownership of `input`. */
 void app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpointer input);
 void app_query_cancel (AppQuery *self);
-bool app_query_is_running (const AppQuery *self);

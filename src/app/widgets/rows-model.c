@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Rows as a list model. Node i is row i - 1, node 0 is above all roots, as in RowTree. */
+/* Rows as a list model. Node i is row i - 1, node 0 is above all roots, as in RowTree. A model
+ * is made on any thread; then it belongs to the main thread. */
 
 #include "app/widgets/rows-model.h"
 
 #include <string.h>
 
-#define HEAVY_SHARE 2 /* a child with more than 1/2 of its parent's weight is its heavy one */
+#define MOST_EXPANDED 3 /* levels at first */
+#define KEPT_OPEN     2 /* a row below is kept */
+#define HEAVY_SHARE   2 /* a child with more than 1/2 of its parent's weight is its heavy one */
 
 struct _AppRow
 {
@@ -19,13 +22,14 @@ struct _AppRowsModel
 {
   GObject parent_instance;
   RowResult *result;
-  bool is_tree;
-  RowTree tree;         /* empty unless is_tree */
-  uint32_t *order;      /* [rows] unless is_tree; NULL = the order of the view */
-  bool is_reversed;     /* `order` is */
-  GArray *shown;        /* of nodes */
-  uint8_t *is_expanded; /* [rows + 1] if is_tree */
-  uint8_t *is_kept;     /* [rows + 1] by the filter; NULL = all */
+  GArray *shown;  /* of nodes */
+  guint selected; /* the position of the row that was selected in an earlier model */
+  uint32_t n_found;
+  uint8_t *is_kept; /* [rows + 1] by the filter, or KEPT_OPEN; NULL = all */
+  /* [rows + 1] each, NULL unless the rows are a tree */
+  uint32_t *first_child;
+  uint32_t *next_sibling;
+  uint8_t *is_expanded;
 };
 
 G_DEFINE_FINAL_TYPE (AppRow, app_row, G_TYPE_OBJECT)
@@ -99,10 +103,21 @@ app_row_get_row (AppRow *self)
   return self->row;
 }
 
+static uint32_t
+get_parent (const AppRowsModel *self, uint32_t node)
+{
+  return self->first_child != NULL ? self->result->rows.parent[node - 1] : 0;
+}
+
 uint32_t
 app_row_get_depth (AppRow *self)
 {
-  return self->model->is_tree ? self->model->tree.depth[self->row + 1] - 1 : 0;
+  uint32_t depth = 0;
+
+  for (uint32_t at = get_parent (self->model, self->row + 1); at != 0;
+       at = get_parent (self->model, at))
+    depth++;
+  return depth;
 }
 
 static bool
@@ -116,10 +131,10 @@ app_row_is_expandable (AppRow *self)
 {
   const AppRowsModel *model = self->model;
 
-  if (!model->is_tree)
+  if (model->first_child == NULL)
     return false;
-  for (uint32_t child = model->tree.first_child[self->row + 1]; child != 0;
-       child = model->tree.next_sibling[child])
+  for (uint32_t child = model->first_child[self->row + 1]; child != 0;
+       child = model->next_sibling[child])
     if (is_kept (model, child))
       return true;
   return false;
@@ -128,7 +143,7 @@ app_row_is_expandable (AppRow *self)
 bool
 app_row_is_expanded (AppRow *self)
 {
-  return self->model->is_tree && self->model->is_expanded[self->row + 1];
+  return self->model->is_expanded != NULL && self->model->is_expanded[self->row + 1];
 }
 
 static void
@@ -137,11 +152,11 @@ app_rows_model_finalize (GObject *object)
   AppRowsModel *self = APP_ROWS_MODEL (object);
 
   app_row_result_unref (self->result);
-  sysprof_row_tree_clear (&self->tree);
   g_array_unref (self->shown);
-  g_free (self->is_expanded);
   g_free (self->is_kept);
-  g_free (self->order);
+  g_free (self->first_child);
+  g_free (self->next_sibling);
+  g_free (self->is_expanded);
   G_OBJECT_CLASS (app_rows_model_parent_class)->finalize (object);
 }
 
@@ -157,98 +172,68 @@ app_rows_model_init (AppRowsModel *self)
   self->shown = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
-/* Appends the rows of a flat table in their order. */
+/* Collects the rows of a flat table. `order` is [n_rows] numbers of rows; NULL = that of the
+ * view. */
 static void
-collect_rows (const AppRowsModel *self, GArray *nodes)
+collect_rows (AppRowsModel *self, const uint32_t *order, bool is_reversed)
 {
   uint32_t n = self->result->rows.n_rows, used = 0;
-  uint32_t *nodes_of;
+  uint32_t *nodes;
 
-  g_array_set_size (nodes, n);
-  nodes_of = (uint32_t *) nodes->data;
+  g_array_set_size (self->shown, n);
+  nodes = (uint32_t *) self->shown->data;
   for (uint32_t i = 0; i < n; i++)
     {
-      uint32_t at = self->is_reversed ? n - 1 - i : i;
-      uint32_t node = (self->order != NULL ? self->order[at] : at) + 1;
+      uint32_t node = (order != NULL ? order[is_reversed ? n - 1 - i : i] : i) + 1;
 
       if (is_kept (self, node))
-        nodes_of[used++] = node;
+        nodes[used++] = node;
     }
-  g_array_set_size (nodes, used);
+  g_array_set_size (self->shown, used);
 }
 
 /* Appends the visible nodes of a tree below `top` in their order. */
 static void
 collect (const AppRowsModel *self, uint32_t top, GArray *nodes)
 {
-  const RowTree *tree = &self->tree;
-  uint32_t at = tree->first_child[top];
+  uint32_t at = self->first_child[top];
 
   while (at != 0)
     {
       if (is_kept (self, at))
         g_array_append_val (nodes, at);
-      if (is_kept (self, at) && self->is_expanded[at] && tree->first_child[at] != 0)
+      if (is_kept (self, at) && self->is_expanded[at] && self->first_child[at] != 0)
         {
-          at = tree->first_child[at];
+          at = self->first_child[at];
           continue;
         }
-      while (at != top && tree->next_sibling[at] == 0)
-        at = tree->parent[at];
-      at = at == top ? 0 : tree->next_sibling[at];
+      while (at != top && self->next_sibling[at] == 0)
+        at = get_parent (self, at);
+      at = at == top ? 0 : self->next_sibling[at];
     }
 }
 
-static void
-show_all (AppRowsModel *self)
-{
-  guint before = self->shown->len;
-
-  g_array_set_size (self->shown, 0);
-  if (self->is_tree)
-    collect (self, 0, self->shown);
-  else
-    collect_rows (self, self->shown);
-  g_list_model_items_changed (G_LIST_MODEL (self), 0, before, self->shown->len);
-}
-
-/* Links the children of each node in the order of `order`[n_rows]. */
+/* Links the children of each node in the order of collect_rows(). */
 static void
 link_children (AppRowsModel *self, const uint32_t *order, bool is_reversed)
 {
-  RowTree *tree = &self->tree;
   uint32_t n = self->result->rows.n_rows;
-  g_autofree uint32_t *last = g_new0 (uint32_t, n + 1);
+  g_autofree uint32_t *last = g_new0 (uint32_t, (size_t) n + 1);
 
-  memset (tree->first_child, 0, tree->n * sizeof *tree->first_child);
-  memset (tree->next_sibling, 0, tree->n * sizeof *tree->next_sibling);
+  self->first_child = g_new0 (uint32_t, (size_t) n + 1);
+  self->next_sibling = g_new0 (uint32_t, (size_t) n + 1);
+  self->is_expanded = g_new0 (uint8_t, (size_t) n + 1);
   for (uint32_t i = 0; i < n; i++)
     {
       uint32_t node = (order != NULL ? order[is_reversed ? n - 1 - i : i] : i) + 1;
-      uint32_t parent = tree->parent[node];
+      uint32_t parent = self->result->rows.parent[node - 1];
 
       if (last[parent] != 0)
-        tree->next_sibling[last[parent]] = node;
+        self->next_sibling[last[parent]] = node;
       else
-        tree->first_child[parent] = node;
+        self->first_child[parent] = node;
       last[parent] = node;
     }
-}
-
-AppRowsModel *
-app_rows_model_new (RowResult *result)
-{
-  AppRowsModel *self = g_object_new (APP_TYPE_ROWS_MODEL, NULL);
-
-  self->result = app_row_result_ref (result);
-  self->is_tree = result->rows.parent != NULL;
-  if (self->is_tree)
-    {
-      sysprof_row_tree_init (&self->tree, &result->rows);
-      self->is_expanded = g_new0 (uint8_t, self->tree.n);
-    }
-  show_all (self);
-  return self;
 }
 
 RowResult *
@@ -257,16 +242,30 @@ app_rows_model_get_result (AppRowsModel *self)
   return self->result;
 }
 
-void
-app_rows_model_set_order (AppRowsModel *self, uint32_t *order, bool is_reversed)
+uint32_t
+app_rows_model_get_n_found (AppRowsModel *self)
 {
-  g_free (self->order);
-  self->order = order;
-  self->is_reversed = is_reversed;
-  if (self->is_tree)
-    link_children (self, order, is_reversed);
-  show_all (self);
+  return self->n_found;
 }
+
+guint
+app_rows_model_get_selected (AppRowsModel *self)
+{
+  return self->selected;
+}
+
+guint
+app_rows_model_find (AppRowsModel *self, uint32_t row)
+{
+  const uint32_t *nodes = (const uint32_t *) self->shown->data;
+
+  for (guint i = 0; i < self->shown->len; i++)
+    if (nodes[i] == row + 1)
+      return i;
+  return GTK_INVALID_LIST_POSITION;
+}
+
+/* --- filter --- */
 
 static bool
 row_contains (const Rows *rows, uint32_t row, const char *folded)
@@ -287,90 +286,63 @@ row_contains (const Rows *rows, uint32_t row, const char *folded)
   return false;
 }
 
-uint32_t
-app_rows_model_filter (AppRowsModel *self, const char *text)
+/* Keeps the rows that contain `text`, and their ancestors, which are expanded. */
+static void
+filter (AppRowsModel *self, const char *text)
 {
   const Rows *rows = &self->result->rows;
-  g_autofree char *folded = NULL;
-  uint32_t n = 0;
+  g_autofree char *folded = g_utf8_casefold (text, -1);
 
-  g_clear_pointer (&self->is_kept, g_free);
-  if (text != NULL && text[0] != '\0')
-    {
-      folded = g_utf8_casefold (text, -1);
-      self->is_kept = g_new0 (uint8_t, (size_t) rows->n_rows + 1);
-      for (uint32_t row = 0; row < rows->n_rows; row++)
-        if (row_contains (rows, row, folded))
+  self->is_kept = g_new0 (uint8_t, (size_t) rows->n_rows + 1);
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
+    if (row_contains (rows, row, folded))
+      {
+        self->n_found++;
+        self->is_kept[row + 1] = 1;
+        for (uint32_t at = get_parent (self, row + 1);
+             at != 0 && self->is_kept[at] != KEPT_OPEN; at = get_parent (self, at))
           {
-            n++;
-            self->is_kept[row + 1] = 1;
-            for (uint32_t at = self->is_tree ? self->tree.parent[row + 1] : 0;
-                 at != 0 && !self->is_kept[at]; at = self->tree.parent[at])
-              self->is_kept[at] = self->is_expanded[at] = 1;
+            self->is_kept[at] = KEPT_OPEN;
+            self->is_expanded[at] = 1;
           }
-    }
-  show_all (self);
-  return self->is_kept != NULL ? n : rows->n_rows;
+      }
 }
 
-void
-app_rows_model_set_expanded (AppRowsModel *self, guint position, bool is_expanded)
+/* --- what the user did --- */
+
+struct RowsState
 {
-  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  uint32_t node;
+  RowResult *result;
+  GArray *expanded;  /* of nodes, parents first */
+  uint32_t selected; /* node; 0 = none */
+};
 
-  if (position >= self->shown->len || !self->is_tree)
-    return;
-  node = g_array_index (self->shown, uint32_t, position);
-  if (self->is_expanded[node] == is_expanded)
-    return;
-  self->is_expanded[node] = 1;
-  collect (self, node, nodes);
-  self->is_expanded[node] = is_expanded;
-  if (is_expanded)
-    g_array_insert_vals (self->shown, position + 1, nodes->data, nodes->len);
-  else if (nodes->len > 0)
-    g_array_remove_range (self->shown, position + 1, nodes->len);
-  g_list_model_items_changed (G_LIST_MODEL (self), position, 1 + (is_expanded ? 0 : nodes->len),
-                              1 + (is_expanded ? nodes->len : 0));
-}
-
-void
-app_rows_model_expand_heaviest (AppRowsModel *self, guint position)
+RowsState *
+app_rows_model_save (AppRowsModel *self, guint selected)
 {
-  const Rows *rows = &self->result->rows;
-  int total = sysprof_rows_column (rows, "total");
-  uint32_t at;
+  RowsState *state = g_new0 (RowsState, 1);
+  const uint8_t *begin = self->is_expanded, *at = begin;
+  const uint8_t *end = begin != NULL ? begin + self->result->rows.n_rows + 1 : NULL;
 
-  if (position >= self->shown->len || total < 0 || rows->parent == NULL)
-    return;
-  at = g_array_index (self->shown, uint32_t, position);
-  for (;;)
+  state->result = app_row_result_ref (self->result);
+  state->expanded = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  if (selected < self->shown->len)
+    state->selected = g_array_index (self->shown, uint32_t, selected);
+  while (at != end && (at = memchr (at, 1, (size_t) (end - at))) != NULL)
     {
-      uint64_t whole = sysprof_rows_cells (rows, at - 1)[total].count;
-      uint32_t heavy = 0;
+      uint32_t node = (uint32_t) (at++ - begin);
 
-      self->is_expanded[at] = 1;
-      for (uint32_t child = self->tree.first_child[at]; child != 0;
-           child = self->tree.next_sibling[child])
-        if (sysprof_rows_cells (rows, child - 1)[total].count > whole / HEAVY_SHARE)
-          heavy = child;
-      if (heavy == 0)
-        break;
-      at = heavy;
+      g_array_append_val (state->expanded, node);
     }
-  show_all (self);
+  return state;
 }
 
-guint
-app_rows_model_get_parent_position (AppRowsModel *self, guint position)
+void
+app_rows_state_free (RowsState *self)
 {
-  uint32_t parent = self->tree.parent[g_array_index (self->shown, uint32_t, position)];
-
-  while (position-- > 0)
-    if (g_array_index (self->shown, uint32_t, position) == parent)
-      return position;
-  return GTK_INVALID_LIST_POSITION;
+  app_row_result_unref (self->result);
+  g_array_unref (self->expanded);
+  g_free (self);
 }
 
 /* Whether two rows have the same texts, times and numbers that are no quantities: what names a
@@ -393,59 +365,160 @@ is_same_row (const Rows *a, uint32_t row_a, const Rows *b, uint32_t row_b)
   return true;
 }
 
+/* The node that has the name of a row of earlier rows, below `parent` in a tree; 0 = none. */
 static uint32_t
-find_child (AppRowsModel *self, uint32_t parent, const Rows *rows, uint32_t row)
-{
-  uint32_t child = self->tree.first_child[parent];
-
-  while (child != 0 && !is_same_row (&self->result->rows, child - 1, rows, row))
-    child = self->tree.next_sibling[child];
-  return child;
-}
-
-static guint
-find_row (AppRowsModel *self, AppRowsModel *earlier, guint position)
+find_node (const AppRowsModel *self, uint32_t parent, const Rows *earlier, uint32_t row)
 {
   const Rows *rows = &self->result->rows;
-  uint32_t row;
+  uint32_t node = self->first_child != NULL ? self->first_child[parent] : 1;
 
-  if (position >= earlier->shown->len)
-    return GTK_INVALID_LIST_POSITION;
-  row = g_array_index (earlier->shown, uint32_t, position) - 1;
-  for (guint i = 0; i < self->shown->len; i++)
-    if (is_same_row (rows, g_array_index (self->shown, uint32_t, i) - 1, &earlier->result->rows,
-                     row))
-      return i;
-  return GTK_INVALID_LIST_POSITION;
+  while (node != 0 && node <= rows->n_rows && sysprof_is_wanted_at (node) &&
+         !is_same_row (rows, node - 1, earlier, row))
+    node = self->first_child != NULL ? self->next_sibling[node] : node + 1;
+  return node <= rows->n_rows ? node : 0;
+}
+
+/* Expands the rows that were expanded, and returns the node that was selected. */
+static uint32_t
+restore (AppRowsModel *self, const RowsState *state)
+{
+  const Rows *earlier = &state->result->rows;
+  bool is_same = state->result == self->result, is_tree = self->first_child != NULL;
+  g_autoptr (GHashTable) found = g_hash_table_new (NULL, NULL);
+  uint32_t selected = state->selected, parent;
+
+  if (earlier->n_columns != self->result->rows.n_columns ||
+      (earlier->parent != NULL) != is_tree)
+    return 0;
+  for (guint i = 0; is_tree && i < state->expanded->len; i++)
+    {
+      uint32_t node = g_array_index (state->expanded, uint32_t, i), here = node;
+
+      parent = earlier->parent[node - 1];
+      if (!is_same && parent != 0)
+        parent = GPOINTER_TO_UINT (g_hash_table_lookup (found, GUINT_TO_POINTER (parent)));
+      if (!is_same && parent == 0 && earlier->parent[node - 1] != 0)
+        continue;
+      if (!is_same)
+        here = find_node (self, parent, earlier, node - 1);
+      g_hash_table_insert (found, GUINT_TO_POINTER (node), GUINT_TO_POINTER (here));
+      self->is_expanded[here] = here != 0;
+    }
+  if (is_same || selected == 0)
+    return selected;
+  parent = is_tree ? earlier->parent[selected - 1] : 0;
+  if (parent == 0)
+    return find_node (self, 0, earlier, selected - 1);
+  parent = GPOINTER_TO_UINT (g_hash_table_lookup (found, GUINT_TO_POINTER (parent)));
+  return parent != 0 ? find_node (self, parent, earlier, selected - 1) : 0;
+}
+
+/* --- life --- */
+
+/* Expands the only root, and what is below while there is one child. */
+static void
+expand_first (AppRowsModel *self)
+{
+  uint32_t node = 0;
+
+  for (unsigned i = 0; i < MOST_EXPANDED; i++)
+    {
+      node = self->first_child[node];
+      if (node == 0 || self->next_sibling[node] != 0)
+        return;
+      self->is_expanded[node] = 1;
+    }
+}
+
+AppRowsModel *
+app_rows_model_new (RowResult *result, const RowsOrder *order, const RowsState *state)
+{
+  AppRowsModel *self = g_object_new (APP_TYPE_ROWS_MODEL, NULL);
+  const Rows *rows = &result->rows;
+  g_autofree uint32_t *numbers = NULL;
+  uint32_t selected = 0;
+
+  self->result = app_row_result_ref (result);
+  if (order->column >= 0)
+    numbers = sysprof_rows_order (rows, (uint32_t) order->column);
+  if (rows->parent != NULL)
+    link_children (self, numbers, order->is_reversed);
+  if (state != NULL)
+    selected = restore (self, state);
+  if (order->text[0] != '\0')
+    filter (self, order->text);
+  else if (rows->parent != NULL && memchr (self->is_expanded, 1, rows->n_rows + 1) == NULL)
+    expand_first (self);
+  if (rows->parent != NULL)
+    collect (self, 0, self->shown);
+  else
+    collect_rows (self, numbers, order->is_reversed);
+  self->selected =
+      selected != 0 ? app_rows_model_find (self, selected - 1) : GTK_INVALID_LIST_POSITION;
+  return self;
+}
+
+/* --- changes --- */
+
+void
+app_rows_model_set_expanded (AppRowsModel *self, guint position, bool is_expanded)
+{
+  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  uint32_t node;
+
+  if (position >= self->shown->len || self->first_child == NULL)
+    return;
+  node = g_array_index (self->shown, uint32_t, position);
+  if (self->is_expanded[node] == is_expanded)
+    return;
+  self->is_expanded[node] = 1;
+  collect (self, node, nodes);
+  self->is_expanded[node] = is_expanded;
+  if (is_expanded)
+    g_array_insert_vals (self->shown, position + 1, nodes->data, nodes->len);
+  else if (nodes->len > 0)
+    g_array_remove_range (self->shown, position + 1, nodes->len);
+  g_list_model_items_changed (G_LIST_MODEL (self), position, 1 + (is_expanded ? 0 : nodes->len),
+                              1 + (is_expanded ? nodes->len : 0));
+}
+
+void
+app_rows_model_expand_heaviest (AppRowsModel *self, guint position)
+{
+  const Rows *rows = &self->result->rows;
+  int total = sysprof_rows_column (rows, "total");
+  guint before = self->shown->len;
+  uint32_t at;
+
+  if (position >= self->shown->len || total < 0 || rows->parent == NULL)
+    return;
+  at = g_array_index (self->shown, uint32_t, position);
+  for (;;)
+    {
+      uint64_t whole = sysprof_rows_cells (rows, at - 1)[total].count;
+      uint32_t heavy = 0;
+
+      self->is_expanded[at] = 1;
+      for (uint32_t child = self->first_child[at]; child != 0;
+           child = self->next_sibling[child])
+        if (sysprof_rows_cells (rows, child - 1)[total].count > whole / HEAVY_SHARE)
+          heavy = child;
+      if (heavy == 0)
+        break;
+      at = heavy;
+    }
+  g_array_set_size (self->shown, 0);
+  collect (self, 0, self->shown);
+  g_list_model_items_changed (G_LIST_MODEL (self), 0, before, self->shown->len);
 }
 
 guint
-app_rows_model_restore (AppRowsModel *self, AppRowsModel *earlier, guint position)
+app_rows_model_get_parent_position (AppRowsModel *self, guint position)
 {
-  const Rows *rows = &earlier->result->rows;
-  g_autofree uint32_t *found = NULL; /* [earlier tree] the same node here; 0 = none */
-  uint32_t wanted = 0;
+  uint32_t parent = get_parent (self, g_array_index (self->shown, uint32_t, position));
 
-  if (rows->n_columns != self->result->rows.n_columns)
-    return GTK_INVALID_LIST_POSITION;
-  if (!self->is_tree || !earlier->is_tree)
-    return find_row (self, earlier, position);
-  found = g_new0 (uint32_t, earlier->tree.n);
-  if (position < earlier->shown->len)
-    wanted = g_array_index (earlier->shown, uint32_t, position);
-  for (uint32_t at = sysprof_row_tree_next (&earlier->tree, 0); at != 0;
-       at = sysprof_row_tree_next (&earlier->tree, at))
-    {
-      uint32_t parent = earlier->tree.parent[at];
-
-      if ((!earlier->is_expanded[at] && at != wanted) || (parent != 0 && found[parent] == 0))
-        continue;
-      found[at] = find_child (self, found[parent], rows, at - 1);
-      self->is_expanded[found[at]] = earlier->is_expanded[at];
-    }
-  show_all (self);
-  for (guint i = 0; wanted != 0 && found[wanted] != 0 && i < self->shown->len; i++)
-    if (g_array_index (self->shown, uint32_t, i) == found[wanted])
-      return i;
+  while (position-- > 0)
+    if (g_array_index (self->shown, uint32_t, position) == parent)
+      return position;
   return GTK_INVALID_LIST_POSITION;
 }

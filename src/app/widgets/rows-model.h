@@ -20,19 +20,34 @@ bool app_row_is_expanded (AppRow *self);
 #define APP_TYPE_ROWS_MODEL (app_rows_model_get_type ())
 G_DECLARE_FINAL_TYPE (AppRowsModel, app_rows_model, APP, ROWS_MODEL, GObject)
 
-AppRowsModel *app_rows_model_new (RowResult *result);
+typedef struct
+{
+  int column; /* by whose values the rows are sorted; -1 = the order of the view */
+  bool is_reversed;
+  const char
+      *text; /* keeps rows that contain it, case ignored, and their ancestors; "" = all */
+} RowsOrder;
+
+/* The rows of a model that are expanded, and the selected one. */
+typedef struct RowsState RowsState;
+
+RowsState *app_rows_model_save (AppRowsModel *self, guint selected);
+void app_rows_state_free (RowsState *self);
+
+/* On any thread, which may be canceled by the current GCancellable. Expands the rows that have
+ * the texts of those that were expanded; `state` may be NULL. Children stay below their
+ * parents. */
+AppRowsModel *
+app_rows_model_new (RowResult *result, const RowsOrder *order, const RowsState *state);
 RowResult *app_rows_model_get_result (AppRowsModel *self); /* *(none)* */
-/* Takes `order`, [rows] numbers of rows as from sysprof_rows_order(); NULL = the order of the
- * view. Children stay below their parents. */
-void app_rows_model_set_order (AppRowsModel *self, uint32_t *order, bool is_reversed);
-/* Keeps rows with a text that contains `text`, case ignored, and their ancestors; NULL or ""
- * keeps all. Returns the number of rows that contain it. */
-uint32_t app_rows_model_filter (AppRowsModel *self, const char *text);
+/* Number of rows that contain the text of the order. */
+uint32_t app_rows_model_get_n_found (AppRowsModel *self);
+/* Position of the row that was selected in `state`; GTK_INVALID_LIST_POSITION if there is none,
+ * for this and all other positions. */
+guint app_rows_model_get_selected (AppRowsModel *self);
+guint app_rows_model_find (AppRowsModel *self, uint32_t row);
 void app_rows_model_set_expanded (AppRowsModel *self, guint position, bool is_expanded);
 /* Expands the heaviest descendants of a row, while one child has most of the weight. */
 void app_rows_model_expand_heaviest (AppRowsModel *self, guint position);
-/* Expands the rows that were expanded in an earlier model with the same columns, and returns
- * the position of the row that has the texts of its row at `position`, or of none. */
-guint app_rows_model_restore (AppRowsModel *self, AppRowsModel *earlier, guint position);
-/* Position of the parent of a row; GTK_INVALID_LIST_POSITION if there is none. */
+/* Position of the parent of a row. */
 guint app_rows_model_get_parent_position (AppRowsModel *self, guint position);

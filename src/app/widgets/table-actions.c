@@ -35,19 +35,14 @@ app_table_get_result (AppTable *self)
 void
 app_table_select (AppTable *self, uint32_t row)
 {
-  guint n = self->model != NULL ? g_list_model_get_n_items (G_LIST_MODEL (self->model)) : 0;
+  guint i =
+      self->model != NULL ? app_rows_model_find (self->model, row) : GTK_INVALID_LIST_POSITION;
 
-  for (guint i = 0; i < n; i++)
-    {
-      g_autoptr (AppRow) item = g_list_model_get_item (G_LIST_MODEL (self->model), i);
-      GtkWidget *list = gtk_widget_get_last_child (self->view);
-
-      if (app_row_get_row (item) != row)
-        continue;
-      gtk_single_selection_set_selected (self->selection, i);
-      gtk_widget_activate_action (list, "list.scroll-to-item", "u", i);
-      return;
-    }
+  if (i == GTK_INVALID_LIST_POSITION)
+    return;
+  gtk_single_selection_set_selected (self->selection, i);
+  gtk_widget_activate_action (gtk_widget_get_last_child (self->view), "list.scroll-to-item",
+                              "u", i);
 }
 
 void
@@ -55,16 +50,24 @@ app_table_select_picked (AppTable *self)
 {
   RowResult *result = app_table_get_result (self);
   int64_t picked = self->picked;
+  uint32_t low = 0, high;
 
-  if (result == NULL || picked < 0 || app_query_is_running (self->query))
+  if (result == NULL || picked < 0 || self->is_loading)
     return;
   self->picked = -1;
-  for (uint32_t row = 0; row < result->rows.n_rows; row++)
-    if (app_row_result_get_number (result, row, "time", -1) == picked)
-      {
-        app_table_select (self, row);
-        return;
-      }
+  high = result->rows.n_rows;
+  while (low < high) /* rows with a time are in its order */
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (app_row_result_get_number (result, middle, "time", -1) < picked)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low < result->rows.n_rows &&
+      app_row_result_get_number (result, low, "time", -1) == picked)
+    app_table_select (self, low);
 }
 
 void
@@ -85,6 +88,7 @@ on_selected (GtkSingleSelection *selection, GParamSpec *spec, AppTable *self)
 {
   AppRow *item = get_selected (self);
 
+  self->n_changes++;
   if (item != NULL)
     g_signal_emit_by_name (self, "selected", app_row_get_row (item));
 }
@@ -123,11 +127,14 @@ handle_tree_key (AppTable *self, guint key, guint position, AppRow *row)
   if (app_row_get_result (row)->rows.parent == NULL)
     return false;
   if (key == GDK_KEY_asterisk || key == GDK_KEY_KP_Multiply)
-    app_rows_model_expand_heaviest (self->model, position);
+    {
+      self->n_changes++;
+      app_rows_model_expand_heaviest (self->model, position);
+    }
   else if ((key == GDK_KEY_Right && can && !is_expanded) || (key == GDK_KEY_space && can))
-    app_rows_model_set_expanded (self->model, position, !is_expanded);
+    app_table_set_expanded (self, position, !is_expanded);
   else if (key == GDK_KEY_Left && is_expanded)
-    app_rows_model_set_expanded (self->model, position, false);
+    app_table_set_expanded (self, position, false);
   else if (key == GDK_KEY_Left)
     gtk_single_selection_set_selected (
         self->selection, app_rows_model_get_parent_position (self->model, position));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parts of tables: table.c has columns and rows, table-actions.c has keys, menu and
- * actions. */
+/* The parts of tables: table.c has columns, table-rows.c fills, sorts and filters rows,
+ * table-actions.c has keys, menu and actions. */
 
 #pragma once
 
@@ -14,11 +14,12 @@ struct _AppTable
   GtkWidget parent_instance;
   AppSession *session;
   AppQuery *query;
-  AppQuery *sort_query;
   RowQuery *rows_query; /* NULL = no rows */
   char *title;
   const char *const *columns;
   const char *const *titles; /* of `columns`, translatable; NULL = those of the view */
+  bool is_loading;           /* the rows that are shown are not those of the query yet */
+  guint n_changes;           /* of the expanded and selected rows since the query began */
   int64_t picked;            /* time of the row to select once it is there; -1 = none */
   AppRowsModel *model;       /* NULL before the first rows */
   GtkSingleSelection *selection;
@@ -29,6 +30,23 @@ struct _AppTable
   AppSearch search;
   int sort_column; /* found by compare_nothing() */
 };
+
+/* table.c */
+
+/* The column of the rows by which the header sorts, its name and direction; -1 = none. */
+int app_table_find_sorted (AppTable *self, const char **name, bool *is_descending);
+/* Shows the columns of the present rows. */
+void app_table_update_columns (AppTable *self);
+
+/* table-rows.c */
+
+void app_table_init_rows (AppTable *self);
+void app_table_refresh (AppTable *self);
+/* Sorts and filters the rows as the header and the search entry say. */
+void app_table_arrange (gpointer table);
+void app_table_set_expanded (AppTable *self, guint position, bool is_expanded);
+
+/* table-actions.c */
 
 /* Selects the row that was picked, once. */
 void app_table_select_picked (AppTable *self);

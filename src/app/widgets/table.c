@@ -22,8 +22,6 @@ enum
 };
 static guint signals[N_SIGNALS];
 
-#define MOST_SORTED_AT_ONCE 20000 /* rows */
-
 G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
 
 /* --- columns --- */
@@ -43,8 +41,8 @@ on_toggled (AppCell *cell, GtkListItem *item)
   AppRow *row = gtk_list_item_get_item (item);
 
   if (table != NULL && row != NULL)
-    app_rows_model_set_expanded (APP_TABLE (table)->model, gtk_list_item_get_position (item),
-                                 !app_row_is_expanded (row));
+    app_table_set_expanded (APP_TABLE (table), gtk_list_item_get_position (item),
+                            !app_row_is_expanded (row));
 }
 
 static void
@@ -107,100 +105,19 @@ compare_nothing (gconstpointer a, gconstpointer b, gpointer data)
   return -1;
 }
 
-/* --- order --- */
-
-typedef struct
-{
-  RowResult *result;
-  uint32_t column;
-} SortQuery;
-
-static void
-sort_query_free (gpointer data)
-{
-  SortQuery *self = data;
-
-  app_row_result_unref (self->result);
-  g_free (self);
-}
-
-static gpointer
-run_sort (AppSession *session,
-          const Focus *focus,
-          gconstpointer input,
-          GCancellable *cancellable,
-          GError **error)
-{
-  const SortQuery *query = input;
-  uint32_t *order;
-
-  g_cancellable_push_current (cancellable);
-  order = sysprof_rows_order (&query->result->rows, query->column);
-  g_cancellable_pop_current (cancellable);
-  if (order == NULL)
-    (void) g_cancellable_set_error_if_cancelled (cancellable, error);
-  return order;
-}
-
-static const QueryKind sort_kind = { .run = run_sort,
-                                     .free_input = sort_query_free,
-                                     .free_result = g_free };
-
-/* The column and the direction of the header; the column is -1 for the order of the view. */
-static bool
-is_descending (AppTable *self)
+int
+app_table_find_sorted (AppTable *self, const char **name, bool *is_descending)
 {
   GtkSorter *sorter = gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view));
   g_autoptr (AppRow) nothing = g_object_new (APP_TYPE_ROW, NULL);
 
   self->sort_column = -1;
-  return gtk_sorter_compare (sorter, nothing, nothing) == GTK_ORDERING_LARGER;
-}
-
-static void
-set_order (AppTable *self, uint32_t *order)
-{
-  const Rows *rows = &app_rows_model_get_result (self->model)->rows;
-  bool is_down = is_descending (self);
-  bool is_reversed = order != NULL && sysprof_column_is_descending (
-                                          &rows->columns[self->sort_column]) != is_down;
-
-  app_rows_model_set_order (self->model, order, is_reversed);
-}
-
-static void
-on_sorted (GtkWidget *widget, gpointer order, const GError *error)
-{
-  AppTable *self = APP_TABLE (widget);
-
-  (void) is_descending (self);
-  if (error == NULL && self->model != NULL && self->sort_column >= 0)
-    set_order (self, order);
-  else
-    g_free (order);
-}
-
-/* Small tables are sorted at once, others on another thread. */
-static void
-sort (AppTable *self)
-{
-  RowResult *result = app_table_get_result (self);
-  SortQuery *query;
-
-  if (result == NULL)
-    return;
-  app_query_cancel (self->sort_query);
-  (void) is_descending (self);
-  if (self->sort_column < 0)
-    set_order (self, NULL);
-  else if (result->rows.n_rows <= MOST_SORTED_AT_ONCE)
-    set_order (self, sysprof_rows_order (&result->rows, (uint32_t) self->sort_column));
-  else
-    {
-      query = g_new0 (SortQuery, 1);
-      *query = (SortQuery){ app_row_result_ref (result), (uint32_t) self->sort_column };
-      app_query_run (self->sort_query, &sort_kind, self->session, query);
-    }
+  *is_descending = gtk_sorter_compare (sorter, nothing, nothing) == GTK_ORDERING_LARGER;
+  if (self->model == NULL)
+    self->sort_column = -1;
+  if (self->sort_column >= 0)
+    *name = app_table_get_result (self)->rows.columns[self->sort_column].name;
+  return self->sort_column;
 }
 
 static void
@@ -296,9 +213,10 @@ find_expanding (const Rows *rows, const GArray *chosen)
   return first;
 }
 
-static void
-update_columns (AppTable *self, const RowResult *result)
+void
+app_table_update_columns (AppTable *self)
 {
+  const RowResult *result = app_rows_model_get_result (self->model);
   const Rows *rows = &result->rows;
   g_autoptr (GArray) chosen = app_columns_choose (rows, self->columns, self->titles);
   GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
@@ -306,6 +224,7 @@ update_columns (AppTable *self, const RowResult *result)
 
   if (has_columns (self, rows, chosen))
     return;
+  gtk_single_selection_set_model (self->selection, NULL); /* its rows have other columns */
   while (g_list_model_get_n_items (columns) > 0)
     {
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, 0);
@@ -318,120 +237,6 @@ update_columns (AppTable *self, const RowResult *result)
   align_titles (self, rows, chosen);
 }
 
-/* --- rows --- */
-
-static void
-show_status (AppTable *self, const char *title, const char *text)
-{
-  g_autofree char *cut = app_dup_cut_text (text != NULL ? text : "");
-  g_autofree char *escaped = g_markup_escape_text (cut, -1);
-
-  adw_status_page_set_title (ADW_STATUS_PAGE (self->status), title);
-  adw_status_page_set_description (ADW_STATUS_PAGE (self->status), escaped);
-  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "status");
-}
-
-static void
-apply_filter (gpointer data)
-{
-  AppTable *self = data;
-  g_autofree char *count = NULL;
-  uint32_t n;
-
-  if (self->model == NULL)
-    return;
-  n = app_rows_model_filter (self->model, app_search_get_text (&self->search));
-  count = g_strdup_printf (ngettext ("%u row", "%u rows", n), n);
-  app_search_show_count (&self->search, count);
-}
-
-/* Expands the only root, and what is below while there is one child. */
-static void
-expand_first (AppTable *self)
-{
-  if (app_rows_model_get_result (self->model)->rows.parent == NULL)
-    return;
-  for (guint i = 0; i < 3 && g_list_model_get_n_items (G_LIST_MODEL (self->model)) == i + 1;
-       i++)
-    app_rows_model_set_expanded (self->model, i, true);
-}
-
-/* Shows a model in the order of the header. Rows stay expanded and selected. */
-static void
-show_model (AppTable *self, AppRowsModel *earlier)
-{
-  guint selected = gtk_single_selection_get_selected (self->selection);
-  guint restored = GTK_INVALID_LIST_POSITION;
-
-  (void) is_descending (self);
-  if (self->sort_column >= 0)
-    sort (self);
-  if (app_search_get_text (&self->search)[0] != '\0')
-    apply_filter (self);
-  else
-    expand_first (self);
-  if (earlier != NULL)
-    restored = app_rows_model_restore (self->model, earlier, selected);
-  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
-  if (restored != GTK_INVALID_LIST_POSITION)
-    gtk_single_selection_set_selected (self->selection, restored);
-}
-
-static void
-on_result (GtkWidget *widget, gpointer data, const GError *error)
-{
-  AppTable *self = APP_TABLE (widget);
-  g_autoptr (RowResult) result = data;
-  g_autoptr (AppRowsModel) earlier = g_steal_pointer (&self->model);
-  g_autofree char *note = NULL;
-
-  if (error != NULL)
-    {
-      gtk_single_selection_set_model (self->selection, NULL);
-      show_status (self, _ ("Cannot Show These Rows"), error->message);
-      return;
-    }
-  note = result->rows.note != NULL ? app_dup_cut_text (result->rows.note) : NULL;
-  self->model = app_rows_model_new (result);
-  update_columns (self, result);
-  show_model (self, earlier);
-  gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "rows");
-  if (result->rows.n_rows == 0)
-    {
-      g_autofree char *empty = sysprof_dup_emptiness (&result->request, &result->rows);
-
-      show_status (self, _ ("Nothing to Show"), note != NULL ? note : empty);
-    }
-  gtk_label_set_text (GTK_LABEL (self->note), note != NULL ? note : "");
-  gtk_widget_set_visible (self->note, note != NULL && result->rows.n_rows > 0);
-  app_table_select_picked (self);
-  g_signal_emit (self, signals[LOADED], 0);
-}
-
-static void
-refresh (AppTable *self)
-{
-  if (self->rows_query != NULL)
-    app_query_run (self->query, &app_row_query_kind, self->session,
-                   app_row_query_new (self->rows_query));
-}
-
-void
-app_table_set_query (AppTable *self, const RowQuery *query, const char *placeholder)
-{
-  if (self->rows_query != NULL)
-    app_row_query_kind.free_input (self->rows_query);
-  self->rows_query = query != NULL ? app_row_query_new (query) : NULL;
-  if (query == NULL)
-    {
-      app_query_cancel (self->query);
-      gtk_single_selection_set_model (self->selection, NULL);
-      g_clear_object (&self->model);
-      show_status (self, "", placeholder);
-    }
-  refresh (self);
-}
-
 /* --- life --- */
 
 static void
@@ -440,7 +245,6 @@ app_table_dispose (GObject *object)
   AppTable *self = APP_TABLE (object);
 
   g_clear_pointer (&self->query, app_query_free);
-  g_clear_pointer (&self->sort_query, app_query_free);
   if (self->rows_query != NULL)
     app_row_query_kind.free_input (self->rows_query);
   self->rows_query = NULL;
@@ -478,8 +282,7 @@ app_table_init (AppTable *self)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *scroller = gtk_scrolled_window_new ();
 
-  self->query = app_query_new (GTK_WIDGET (self), on_result);
-  self->sort_query = app_query_new (GTK_WIDGET (self), on_sorted);
+  app_table_init_rows (self);
   self->picked = -1;
   self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
@@ -487,7 +290,7 @@ app_table_init (AppTable *self)
   self->view = gtk_column_view_new (GTK_SELECTION_MODEL (self->selection));
   gtk_widget_add_css_class (self->view, "data-table");
   g_signal_connect_swapped (gtk_column_view_get_sorter (GTK_COLUMN_VIEW (self->view)),
-                            "changed", G_CALLBACK (sort), self);
+                            "changed", G_CALLBACK (app_table_arrange), self);
 
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->view);
   self->status = adw_status_page_new ();
@@ -503,7 +306,7 @@ app_table_init (AppTable *self)
   gtk_widget_add_css_class (self->note, "note");
   gtk_widget_hide (self->note);
   gtk_box_append (GTK_BOX (box), self->note);
-  app_search_init (&self->search, apply_filter, self);
+  app_search_init (&self->search, app_table_arrange, self);
   gtk_box_append (GTK_BOX (box), self->search.bar);
   gtk_widget_set_parent (box, GTK_WIDGET (self));
   app_table_add_controllers (self);
@@ -517,7 +320,7 @@ app_table_new (AppSession *session, const RowQuery *query, const char *title)
   self->session = g_object_ref (session);
   self->title = g_strdup (title);
   app_set_name (GTK_WIDGET (self->view), title);
-  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (app_table_refresh), self);
   g_signal_connect_swapped (session, "picked", G_CALLBACK (app_table_pick), self);
   if (query != NULL)
     app_table_set_query (self, query, NULL);
