@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+UNIT = SOURCE / "data/sysprofd/sysprof3.service.in"
 POLKITD = "/usr/lib/polkit-1/polkitd"
 CLONE_NEWNS = 0x20000
 MS_BIND = 0x1000
@@ -32,7 +33,6 @@ CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configurat
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <type>system</type>
-  <fork/>
   <listen>unix:path={directory}/socket</listen>
   <auth>EXTERNAL</auth>
   <servicedir>{directory}/services</servicedir>
@@ -86,9 +86,13 @@ polkit.addRule(function (action, subject) {
 
 def confined(program):
     """Returns the command that starts our service with the capabilities of the systemd unit."""
-    unit = (SOURCE / "data/sysprofd/sysprof3.service.in").read_text()
-    capabilities = re.search("^CapabilityBoundingSet=(.*)", unit, re.M)[1].lower().replace("cap_", "+").replace(" ", ",")
+    capabilities = re.search("^CapabilityBoundingSet=(.*)", UNIT.read_text(), re.M)[1].lower().replace("cap_", "+").replace(" ", ",")
     return f"{shutil.which('setpriv')} --no-new-privs --bounding-set=-all,{capabilities} {program}"
+
+
+def configuration(directory):
+    """Returns that of a bus as the system bus has it."""
+    return CONFIG.format(directory=directory, policy=SOURCE / "data/sysprofd/org.gnome.Sysprof3.conf")
 
 
 def reason_to_skip():
@@ -151,7 +155,7 @@ class PrivateBus:
             self.activate("org.gnome.Sysprof3", self.service)
         (self.directory / "services").mkdir(exist_ok=True)
         config = self.directory / "bus.conf"
-        config.write_text(CONFIG.format(directory=self.directory, policy=SOURCE / "data/sysprofd/org.gnome.Sysprof3.conf"))
+        config.write_text(configuration(self.directory))
         self.start("dbus-daemon", "--nofork", "--nopidfile", f"--config-file={config}", "--print-address")
         self.daemons[0].stdout.readline()
         self.start(POLKITD, "--no-debug")

@@ -26,7 +26,6 @@ PATH = "/org/gnome/Sysprof3"
 RAPL = "org.gnome.Sysprof3.Profiler"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 RATE = 1000  # samples per second of CPU time, if there are no hardware counters; more on other machines
-UNIT = private_bus.SOURCE / "data/sysprofd/sysprof3.service.in"
 MOST_EXPOSURE = 2.0
 
 
@@ -146,7 +145,7 @@ class Build(Case):
     def test_unit_is_confined(self):
         with tempfile.TemporaryDirectory() as directory:
             unit = pathlib.Path(directory) / "sysprof3.service"
-            unit.write_text(UNIT.read_text().replace("@LIBEXECDIR@", "/usr/libexec"))
+            unit.write_text(private_bus.UNIT.read_text().replace("@LIBEXECDIR@", "/usr/libexec"))
             done = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit)
         exposure = re.search(r"Overall exposure level for .*: ([\d.]+)", done.stdout.decode())
         self.assertLess(float(exposure[1]), MOST_EXPOSURE, done.stderr)
