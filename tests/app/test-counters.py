@@ -104,7 +104,7 @@ class Counters(desktop.Case):
 
     def test_8a_titles_are_those_people_know(self):
         self.app.show('files')
-        for title in ('Path', 'Size'):
+        for title in ('Path', 'Compressed', 'Size'):
             self.app.wait_for(title, 'label')
 
     def test_8b_next_match_is_selected(self):
@@ -125,6 +125,14 @@ class Counters(desktop.Case):
         self.app.wait_for('Metadata, Section', top=window)
         self.app.entry(window).setTextContents('draw')
         self.app.wait_for('draw, Function', top=window)
+        self.app.entry(window).setTextContents('reset z')
+        self.app.wait_for('Reset zoom, Command', top=window)
+        self.app.entry(window).setTextContents('TX By')
+        self.app.wait_for('TX Bytes, Counter', top=window)
+        self.app.wait(lambda: not self.app.find('draw, Function', top=window), 'rows of the last text')
+        self.app.focus('Go To')
+        self.app.key('Return')
+        self.app.wait_for('1 counter', 'label')  # the section of the network searches for it
 
 
 if __name__ == '__main__':

@@ -69,6 +69,19 @@ class Events(desktop.Case):
         self.assertFalse(self.app.is_enabled('zoom-out'))
         self.app.act('back')
 
+    def test_2_severities_are_words(self):
+        self.app.show('logs')
+        expected = {row['severity'].capitalize() for row in self.report('logs')}
+        self.assertEqual(expected, {'Info', 'Warning'})
+        for word in expected:
+            self.wait_for_row('Logs', word)
+        self.app.act('toggle-right')
+        self.app.click(self.nodes('Logs')[1])
+        text = self.app.wait(lambda: next((node for node in self.app.walk() if node.name == 'Details' and
+                                           node.getRoleName() == 'text'), None), 'text of the row')
+        self.app.wait(lambda: 'message 1' in text.queryText().getText(0, -1), 'cells of the row')
+        self.app.act('toggle-right')
+
     def test_2_tick_selects_the_log(self):
         self.app.show('logs')
         self.wait_for_row('Logs', 'message 0')

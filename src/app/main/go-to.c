@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The dialog that finds functions, processes, marks, files and sections by name. */
+/* The dialog that finds functions, processes, marks, counters, files, sections and commands by
+ * name. */
 
 #include "app/main/go-to.h"
 
+#include "app/main/shortcuts.h"
 #include "app/sections/sections.h"
 #include "app/widgets/naming.h"
+#include "views/tracks/tracks.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
@@ -14,6 +17,8 @@
 #define WIDTH      520 /* px */
 #define HEIGHT     420
 #define MOST_FOUND 50
+#define SECTION    "section" /* kind of rows of sections */
+#define COMMAND    "command" /* kind of rows of actions */
 
 typedef struct
 {
@@ -22,24 +27,25 @@ typedef struct
   GtkWidget *window, *entry, *list;
 } GoTo;
 
-/* Where a kind of found names leads, and the filter that it sets; NULL = none. */
+/* Where a kind of found names leads. It sets a filter, or searches for the name there. */
 static const struct
 {
   const char *kind;
   const char *title;
-  const char *filter;
+  const char *filter; /* NULL = none */
+  bool searches;
   const char *section, *view;
 } targets[] = {
-  { "symbol", N_ ("Function"), NULL, "time-profiler", "callgraph" },
-  { "binary", N_ ("Binary"), "binary", "time-profiler", "callgraph" },
-  { "process", N_ ("Process"), "process", "time-profiler", "callgraph" },
-  { "mark", N_ ("Mark"), NULL, "marks", "summary" },
-  { "mark-message", N_ ("Mark message"), NULL, "marks", "table" },
-  { "counter", N_ ("Counter"), NULL, "other", "chart" },
-  { "log", N_ ("Log"), NULL, "logs", "logs" },
-  { "dbus", N_ ("D-Bus"), NULL, "dbus", "summary" },
-  { "file", N_ ("File"), NULL, "files", "files" },
-  { "metadata", N_ ("Metadata"), NULL, "metadata", "metadata" },
+  { "symbol", N_ ("Function"), NULL, false, "time-profiler", "callgraph" },
+  { "binary", N_ ("Binary"), "binary", false, "time-profiler", "callgraph" },
+  { "process", N_ ("Process"), "process", false, "time-profiler", "callgraph" },
+  { "mark", N_ ("Mark"), NULL, true, "marks", "table" },
+  { "mark-message", N_ ("Mark message"), NULL, true, "marks", "table" },
+  { "counter", N_ ("Counter"), NULL, true, "other", "chart" },
+  { "log", N_ ("Log"), NULL, true, "logs", "logs" },
+  { "dbus", N_ ("D-Bus"), NULL, true, "dbus", "messages" },
+  { "file", N_ ("File"), NULL, true, "files", "files" },
+  { "metadata", N_ ("Metadata"), NULL, true, "metadata", "metadata" },
 };
 
 static void
@@ -53,7 +59,7 @@ go_to_free (gpointer data)
 }
 
 static void
-add_row (GoTo *self, const char *kind, const char *title, const char *name)
+add_row (GoTo *self, const char *kind, const char *title, const char *name, const char *where)
 {
   GtkWidget *row = gtk_list_box_row_new ();
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
@@ -69,6 +75,7 @@ add_row (GoTo *self, const char *kind, const char *title, const char *name)
   gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), box);
   g_object_set_data_full (G_OBJECT (row), "kind", g_strdup (kind), g_free);
   g_object_set_data_full (G_OBJECT (row), "name", g_strdup (name), g_free);
+  g_object_set_data_full (G_OBJECT (row), "where", g_strdup (where), g_free);
   app_set_name (row, text);
   gtk_list_box_append (GTK_LIST_BOX (self->list), row);
 }
@@ -88,18 +95,45 @@ clear (GoTo *self)
     gtk_list_box_remove (GTK_LIST_BOX (self->list), child);
 }
 
+static bool
+fits (GoTo *self, const char *title)
+{
+  g_autofree char *wanted = g_utf8_casefold (get_text (self), -1);
+  g_autofree char *folded = g_utf8_casefold (title, -1);
+
+  return strstr (folded, wanted) != NULL;
+}
+
 static void
 add_sections (GoTo *self)
 {
-  g_autofree char *wanted = g_utf8_casefold (get_text (self), -1);
-
   for (size_t i = 0; app_sections[i] != NULL; i++)
-    {
-      g_autofree char *title = g_utf8_casefold (_ (app_sections[i]->title), -1);
+    if (fits (self, _ (app_sections[i]->title)))
+      add_row (self, SECTION, _ ("Section"), _ (app_sections[i]->title), app_sections[i]->id);
+}
 
-      if (strstr (title, wanted) != NULL)
-        add_row (self, app_sections[i]->id, _ ("Section"), _ (app_sections[i]->title));
-    }
+/* Those of sections are there already. */
+static void
+add_commands (GoTo *self)
+{
+  const char *title, *action;
+
+  for (size_t i = 0; app_shortcuts_get (i, &title, &action); i++)
+    if (action[0] != '\0' && !g_str_has_prefix (action, "win.section") && fits (self, title))
+      add_row (self, COMMAND, _ ("Command"), title, action);
+}
+
+/* The section whose track has the counters of a category. */
+static const char *
+find_section_of_counter (const char *category)
+{
+  for (size_t i = 0; app_sections[i] != NULL; i++)
+    for (const char *const *track = app_sections[i]->tracks; track && *track; track++)
+      if (app_sections[i]->group == SECTIONS_COUNTERS &&
+          g_str_has_prefix (*track, "counters:") &&
+          sysprof_counter_is_in_track (*track, category))
+        return app_sections[i]->id;
+  return "other";
 }
 
 static void
@@ -116,11 +150,13 @@ on_found (GtkWidget *window, gpointer data, const GError *error)
     {
       g_autofree char *kind = app_row_result_dup_cell (result, row, "kind");
       g_autofree char *name = app_row_result_dup_cell (result, row, "name");
+      g_autofree char *where = app_row_result_dup_cell (result, row, "where");
 
       for (size_t i = 0; i < G_N_ELEMENTS (targets); i++)
         if (g_str_equal (targets[i].kind, kind))
-          add_row (self, kind, _ (targets[i].title), name);
+          add_row (self, kind, _ (targets[i].title), name, where);
     }
+  add_commands (self);
 }
 
 static void
@@ -139,26 +175,45 @@ search (GoTo *self)
   app_query_cancel (self->query);
   clear (self);
   add_sections (self);
+  add_commands (self);
+}
+
+static void
+go_to_target (GoTo *self, GtkWidget *window, size_t i, const char *name, const char *where)
+{
+  const char *section = targets[i].section;
+
+  if (g_str_equal (targets[i].kind, "counter"))
+    section = find_section_of_counter (where);
+  if (g_str_equal (targets[i].kind, "symbol"))
+    app_session_set_root (self->session, name);
+  else if (targets[i].filter != NULL)
+    app_session_add_filter (self->session, targets[i].filter, name);
+  app_session_open (self->session, section, targets[i].view);
+  if (targets[i].searches)
+    gtk_widget_activate_action (window, "win.search", "s", name);
 }
 
 static void
 go (GtkListBox *list, GtkListBoxRow *row, GoTo *self)
 {
+  GtkWidget *window = GTK_WIDGET (gtk_window_get_transient_for (GTK_WINDOW (self->window)));
   const char *kind = g_object_get_data (G_OBJECT (row), "kind");
   const char *name = g_object_get_data (G_OBJECT (row), "name");
-  const char *section = kind, *view = "";
+  const char *where = g_object_get_data (G_OBJECT (row), "where");
+  g_autoptr (GVariant) target = NULL;
+  g_autofree char *action = NULL;
 
-  for (size_t i = 0; i < G_N_ELEMENTS (targets); i++)
-    if (g_str_equal (targets[i].kind, kind) && app_section_find (kind) == NULL)
-      {
-        section = targets[i].section;
-        view = targets[i].view;
-        if (g_str_equal (kind, "symbol"))
-          app_session_set_root (self->session, name);
-        else if (targets[i].filter != NULL)
-          app_session_add_filter (self->session, targets[i].filter, name);
-      }
-  app_session_open (self->session, section, view);
+  if (g_str_equal (kind, SECTION))
+    app_session_open (self->session, where, "");
+  else if (!g_str_equal (kind, COMMAND))
+    {
+      for (size_t i = 0; i < G_N_ELEMENTS (targets); i++)
+        if (g_str_equal (targets[i].kind, kind))
+          go_to_target (self, window, i, name, where);
+    }
+  else if (g_action_parse_detailed_name (where, &action, &target, NULL))
+    gtk_widget_activate_action_variant (window, action, target);
   gtk_window_destroy (GTK_WINDOW (self->window));
 }
 

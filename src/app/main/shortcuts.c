@@ -77,6 +77,16 @@ static const Shortcut shortcuts[] = {
   { NULL, N_ ("Expand the heaviest path"), NULL, { "asterisk" } },
 };
 
+bool
+app_shortcuts_get (size_t i, const char **title, const char **action)
+{
+  if (i >= G_N_ELEMENTS (shortcuts))
+    return false;
+  *title = _ (shortcuts[i].title);
+  *action = shortcuts[i].action != NULL ? shortcuts[i].action : "";
+  return true;
+}
+
 void
 app_shortcuts_set_accels (GtkApplication *application)
 {

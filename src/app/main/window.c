@@ -309,12 +309,13 @@ app_window_show_toast (AppWindow *self, const char *text)
 
 /* An action of the current view. A view of several panes has it in the first one. */
 static void
-act_on_view (AppWindow *self, const char *action)
+act_on_view (AppWindow *self, const char *action, const char *text)
 {
   GtkWidget *page = get_page (self);
   GtkWidget *view = page != NULL ? app_section_page_get_view (page) : NULL;
 
-  while (view != NULL && !gtk_widget_activate_action (view, action, NULL))
+  while (view != NULL &&
+         !gtk_widget_activate_action (view, action, text != NULL ? "s" : NULL, text))
     view = GTK_IS_PANED (view) ? gtk_paned_get_start_child (GTK_PANED (view))
                                : gtk_widget_get_first_child (view);
 }
@@ -322,19 +323,25 @@ act_on_view (AppWindow *self, const char *action)
 static void
 find (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  act_on_view (data, "view.find");
+  act_on_view (data, "view.find", NULL);
+}
+
+static void
+search (GSimpleAction *action, GVariant *text, gpointer data)
+{
+  act_on_view (data, "view.search", g_variant_get_string (text, NULL));
 }
 
 static void
 find_next (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  act_on_view (data, g_variant_get_int32 (parameter) > 0 ? "view.next" : "view.previous");
+  act_on_view (data, g_variant_get_int32 (parameter) > 0 ? "view.next" : "view.previous", NULL);
 }
 
 static void
 export_view (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
-  act_on_view (data, "view.export");
+  act_on_view (data, "view.export", NULL);
 }
 
 static void
@@ -463,6 +470,7 @@ app_window_init (AppWindow *self)
 {
   static const GActionEntry entries[] = {
     { "find", find },
+    { "search", search, "s" },
     { "find-next", find_next, "i" },
     { "export-view", export_view },
     { "export-chart", export_chart },

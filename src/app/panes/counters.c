@@ -231,6 +231,12 @@ find (GSimpleAction *action, GVariant *parameter, gpointer data)
   app_search_open (&((CounterList *) data)->search);
 }
 
+static void
+search_for (GSimpleAction *action, GVariant *text, gpointer data)
+{
+  app_search_for (&((CounterList *) data)->search, g_variant_get_string (text, NULL));
+}
+
 /* The keyboard goes to the next or previous chart that the search left. */
 static void
 step (GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -253,10 +259,8 @@ static void
 add_actions (CounterList *self)
 {
   static const GActionEntry entries[] = {
-    { "find", find },
-    { "next", step },
-    { "previous", step },
-    { "export", export },
+    { "find", find },     { "search", search_for, "s" }, { "next", step },
+    { "previous", step }, { "export", export },
   };
   g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
 

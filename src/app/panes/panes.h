@@ -23,6 +23,8 @@ GtkWidget *app_span_view_new (AppSession *session, const SectionView *view);
 GtkWidget *app_mark_table_new (AppSession *session, const SectionView *view);
 /* The chosen D-Bus message and its reply, printed whole. */
 GtkWidget *app_message_details_new (AppSession *session);
+/* All cells of the chosen row, as text that can be selected. */
+GtkWidget *app_row_details_new (AppSession *session);
 /* Chart and table of processes; activating one opens its window. */
 GtkWidget *app_process_chart_new (AppSession *session, const SectionView *view);
 GtkWidget *app_process_table_new (AppSession *session, const SectionView *view);

@@ -23,8 +23,9 @@ const Section app_files_section = {
   .views = {
     { "files", N_ ("Files"), "folder-symbolic",
       { .view = "files", .ignores_shape = true, .ignores_time = true, .sort = "name" },
-      .columns = (const char *const[]){ "name", "size", "complete", NULL },
-      .titles = (const char *const[]){ N_ ("Path"), N_ ("Size"), N_ ("Complete"), NULL },
+      .columns = (const char *const[]){ "name", "compressed", "size", "complete", NULL },
+      .titles = (const char *const[]){ N_ ("Path"), N_ ("Compressed"), N_ ("Size"),
+                                       N_ ("Complete"), NULL },
       .filter = N_ ("Filter Files"), .make = app_files_new },
   },
 };

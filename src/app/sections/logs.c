@@ -2,6 +2,7 @@
 
 /* The section of log messages. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -22,6 +23,7 @@ const Section app_logs_section = {
   .missing = N_ ("Record with “Record System Log” to see messages of the system and of "
                  "programs."),
   .tracks = (const char *const[]){ "logs", NULL },
+  .make_details = app_row_details_new,
   .views = {
     { "logs", N_ ("Logs"), "text-x-generic-symbolic",
       { .view = "logs", .ignores_shape = true },

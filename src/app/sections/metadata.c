@@ -2,6 +2,7 @@
 
 /* The section of facts about the recording. */
 
+#include "app/panes/panes.h"
 #include "app/sections/sections.h"
 
 #include <glib/gi18n.h>
@@ -19,6 +20,7 @@ const Section app_metadata_section = {
   .group = SECTIONS_AUXILIARY,
   .count = count,
   .missing = N_ ("The recording has no metadata."),
+  .make_details = app_row_details_new,
   .views = {
     { "metadata", N_ ("Metadata"), "dialog-information-symbolic",
       { .view = "metadata", .ignores_shape = true, .ignores_time = true },

@@ -20,6 +20,7 @@ struct _AppCell
   GtkWidget parent_instance;
   GtkWidget *expander;
   GtkWidget *swatch;
+  GtkWidget *icon;
   GtkWidget *label;
   GtkWidget *addition;
   double share;
@@ -207,6 +208,18 @@ app_cell_set_color (AppCell *self, const GdkRGBA *color)
   if (color != NULL)
     self->color = *color;
   gtk_widget_queue_draw (self->swatch);
+}
+
+void
+app_cell_set_icon (AppCell *self, const char *name)
+{
+  if (self->icon == NULL)
+    {
+      self->icon = gtk_image_new ();
+      gtk_widget_set_margin_end (self->icon, 6);
+      gtk_widget_insert_before (self->icon, GTK_WIDGET (self), self->label);
+    }
+  gtk_image_set_from_icon_name (GTK_IMAGE (self->icon), name);
 }
 
 void

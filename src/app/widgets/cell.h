@@ -21,6 +21,7 @@ void
 app_cell_set_graph (AppCell *self,
                     const GraphValues *graph); /* borrowed until it is replaced; may be NULL */
 void app_cell_set_color (AppCell *self, const GdkRGBA *color); /* may be NULL */
+void app_cell_set_icon (AppCell *self, const char *name);      /* before the text */
 /* Kind of a row of a call tree, as a class of style for the text: process, thread, root,
  * marker. */
 void app_cell_set_kind (AppCell *self, const char *kind); /* may be NULL */

@@ -66,6 +66,13 @@ app_search_open (AppSearch *self)
   gtk_widget_grab_focus (self->entry);
 }
 
+void
+app_search_for (AppSearch *self, const char *text)
+{
+  app_search_open (self);
+  gtk_editable_set_text (GTK_EDITABLE (self->entry), text);
+}
+
 const char *
 app_search_get_text (const AppSearch *self)
 {

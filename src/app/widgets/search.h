@@ -21,6 +21,8 @@ void app_search_init (AppSearch *self, void (*changed) (gpointer data), gpointer
 /* Adds a button behind the others. */
 void app_search_add_button (AppSearch *self, const char *title, const char *action);
 void app_search_open (AppSearch *self);
+/* Opens it with a text. */
+void app_search_for (AppSearch *self, const char *text);
 const char *app_search_get_text (const AppSearch *self);
 /* What the search found; empty if there is no text. */
 void app_search_show_count (AppSearch *self, const char *count);

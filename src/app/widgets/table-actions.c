@@ -211,6 +211,12 @@ on_find (GtkWidget *widget, const char *name, GVariant *parameter)
   app_search_open (&APP_TABLE (widget)->search);
 }
 
+static void
+on_search (GtkWidget *widget, const char *name, GVariant *text)
+{
+  app_search_for (&APP_TABLE (widget)->search, g_variant_get_string (text, NULL));
+}
+
 /* The next or previous of the rows that the search left. */
 static void
 on_step (GtkWidget *widget, const char *name, GVariant *parameter)
@@ -257,6 +263,7 @@ void
 app_table_class_add_actions (GtkWidgetClass *class)
 {
   gtk_widget_class_install_action (class, "view.find", NULL, on_find);
+  gtk_widget_class_install_action (class, "view.search", "s", on_search);
   gtk_widget_class_install_action (class, "view.next", NULL, on_step);
   gtk_widget_class_install_action (class, "view.previous", NULL, on_step);
   gtk_widget_class_install_action (class, "view.copy", NULL, on_copy);

@@ -130,11 +130,52 @@ is_weight_of_bytes (const Rows *rows, const Column *column)
          g_strcmp0 (rows->weight_unit, "bytes") == 0;
 }
 
+/* Words and icons of the severities of log messages. */
+static const struct
+{
+  const char *name, *word, *icon;
+} severities[] = {
+  { "error", N_ ("Error"), "process-stop-symbolic" },
+  { "critical", N_ ("Critical"), "dialog-error-symbolic" },
+  { "warning", N_ ("Warning"), "dialog-warning-symbolic" },
+  { "message", N_ ("Message"), "mail-unread-symbolic" },
+  { "info", N_ ("Info"), "dialog-information-symbolic" },
+  { "debug", N_ ("Debug"), "applications-engineering-symbolic" },
+};
+
+/* The index of a severity in `severities`; -1 if the cell is none. */
+static int
+find_severity (const Column *kind, Cell cell)
+{
+  for (size_t i = 0; strcmp (kind->name, "severity") == 0 && i < G_N_ELEMENTS (severities); i++)
+    if (strcmp (severities[i].name, cell.text) == 0)
+      return (int) i;
+  return -1;
+}
+
+/* Numbers that are not known, and the CPU of events that no CPU has. */
+static bool
+is_unknown (const Column *kind, Cell cell)
+{
+  bool is_number = kind->kind == COLUMN_NUMBER || kind->kind == COLUMN_TIME ||
+                   kind->kind == COLUMN_DURATION || kind->kind == COLUMN_BYTES;
+
+  return is_number &&
+         (cell.number == NO_NUMBER || (cell.number < 0 && strcmp (kind->name, "cpu") == 0));
+}
+
 static char *
 dup_amount (const Rows *rows, const Column *kind, Cell cell)
 {
-  if (kind->kind == COLUMN_GRAPH || (kind->hides_zero && cell.count == 0))
+  int severity = find_severity (kind, cell);
+
+  if (kind->kind == COLUMN_GRAPH || (kind->hides_zero && cell.count == 0) ||
+      is_unknown (kind, cell))
     return g_strdup ("");
+  if (severity >= 0)
+    return g_strdup (_ (severities[severity].word));
+  if (kind->kind == COLUMN_BOOL)
+    return g_strdup (cell.flag ? "✓" : "");
   if (is_weight_of_bytes (rows, kind))
     return sysprof_dup_quantity ((double) cell.count, "bytes");
   if (kind->kind == COLUMN_BYTES && cell.number != NO_NUMBER)
@@ -316,6 +357,8 @@ app_cell_bind (AppCell *cell, AppRow *item, const ShownColumn *shown, bool is_fi
     app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
   if (kind->kind == COLUMN_GRAPH)
     app_cell_set_graph (cell, value.graph);
+  if (find_severity (kind, value) >= 0)
+    app_cell_set_icon (cell, severities[find_severity (kind, value)].icon);
 }
 
 static void

@@ -10,6 +10,7 @@ enum
   SIZE,
   PID,
   COMPLETE,
+  COMPRESSED,
   N_COLUMNS,
 };
 
@@ -18,6 +19,7 @@ static const Column columns[] = {
   [SIZE] = { "size", "BYTES", COLUMN_BYTES },
   [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
   [COMPLETE] = { "complete", "COMPLETE", COLUMN_BOOL },
+  [COMPRESSED] = { "compressed", "COMPRESSED", COLUMN_BOOL, .json_only = true },
 };
 
 static bool
@@ -35,6 +37,7 @@ fill_files (const ViewRequest *request, Rows *rows, GError **error)
       cells[SIZE].number = (int64_t) file->size;
       cells[PID].number = file->pid;
       cells[COMPLETE].flag = file->is_whole;
+      cells[COMPRESSED].flag = g_str_has_suffix (cells[NAME].text, ".gz");
     }
   return true;
 }

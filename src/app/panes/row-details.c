@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The panel beside D-Bus messages: the message of the chosen row and its reply, printed
- * whole. */
+/* Panels beside tables, with text that can be selected: the D-Bus message of the chosen row and
+ * its reply, printed whole, or all cells of the row. */
 
 #include "app/panes/panes.h"
 #include "app/widgets/naming.h"
+#include "app/widgets/table-cells.h"
 #include "text/text.h"
 
 #include <glib/gi18n.h>
@@ -15,12 +16,12 @@ typedef struct
 {
   AppSession *session;
   GtkWidget *text; /* GtkTextView */
-} MessageDetails;
+} RowDetails;
 
 static void
 details_free (gpointer data)
 {
-  MessageDetails *self = data;
+  RowDetails *self = data;
 
   g_signal_handlers_disconnect_by_data (self->session, self);
   g_free (self);
@@ -62,36 +63,56 @@ dup_message (const Store *store, uint32_t i)
 }
 
 static void
-on_chosen (AppSession *session, RowResult *result, guint row, MessageDetails *self)
+append_messages (GString *text, const Store *store, const RowResult *result, guint row)
 {
-  const Store *store = app_session_get_store (session);
-  GString *text = g_string_new (NULL);
-  g_autofree uint32_t *partner = NULL;
-  int64_t message;
+  g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
+  int64_t message = find_message (store, app_row_result_get_number (result, row, "time", -1),
+                                  app_row_result_get_number (result, row, "serial", 0));
 
-  if (g_str_equal (result->view->name, "dbus"))
+  for (int64_t i = message; i >= 0; i = i == message ? (int64_t) partner[i] - 1 : -1)
     {
-      message = find_message (store, app_row_result_get_number (result, row, "time", -1),
-                              app_row_result_get_number (result, row, "serial", 0));
-      partner = sysprof_dbus_find_replies (store);
-      for (int64_t i = message; i >= 0; i = i == message ? (int64_t) partner[i] - 1 : -1)
-        {
-          g_autofree char *printed = dup_message (store, (uint32_t) i);
+      g_autofree char *printed = dup_message (store, (uint32_t) i);
 
-          g_string_append_printf (text, "%s%s", i == message ? "" : _ ("\nReply\n\n"), printed);
-        }
+      g_string_append_printf (text, "%s%s", i == message ? "" : _ ("\nReply\n\n"), printed);
     }
+}
+
+static void
+append_cells (GString *text, const RowResult *result, guint row)
+{
+  g_autoptr (GArray) shown = app_columns_choose (&result->rows, NULL, NULL);
+
+  for (guint i = 0; i < shown->len; i++)
+    {
+      const ShownColumn *column = &g_array_index (shown, ShownColumn, i);
+      g_autofree char *cell = app_row_dup_text (result, row, column->column);
+
+      if (cell[0] != '\0')
+        g_string_append_printf (text, "%s%s\n%s\n", text->len > 0 ? "\n" : "", column->title,
+                                cell);
+    }
+}
+
+static void
+on_chosen (AppSession *session, RowResult *result, guint row, RowDetails *self)
+{
+  GString *text = g_string_new (NULL);
+
+  if (!g_str_equal (result->view->name, "dbus"))
+    append_cells (text, result, row);
+  else if (sysprof_rows_column (&result->rows, "serial") >= 0)
+    append_messages (text, app_session_get_store (session), result, row);
   gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)), text->str,
                             -1);
   g_string_free (text, TRUE);
 }
 
-GtkWidget *
-app_message_details_new (AppSession *session)
+static GtkWidget *
+make_details (AppSession *session, const char *name, const char *placeholder)
 {
-  MessageDetails *self = g_new0 (MessageDetails, 1);
+  RowDetails *self = g_new0 (RowDetails, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *title = gtk_label_new (_ ("Message"));
+  GtkWidget *title = gtk_label_new (name);
   GtkWidget *scroller = gtk_scrolled_window_new ();
 
   self->session = session;
@@ -102,9 +123,9 @@ app_message_details_new (AppSession *session)
   gtk_text_view_set_left_margin (GTK_TEXT_VIEW (self->text), MARGIN);
   gtk_text_view_set_right_margin (GTK_TEXT_VIEW (self->text), MARGIN);
   gtk_text_view_set_wrap_mode (GTK_TEXT_VIEW (self->text), GTK_WRAP_WORD_CHAR);
-  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)),
-                            _ ("Choose a message to read it here."), -1);
-  app_set_name (self->text, _ ("Message"));
+  gtk_text_buffer_set_text (gtk_text_view_get_buffer (GTK_TEXT_VIEW (self->text)), placeholder,
+                            -1);
+  app_set_name (self->text, name);
   gtk_label_set_xalign (GTK_LABEL (title), 0);
   gtk_widget_add_css_class (title, "heading");
   gtk_widget_add_css_class (title, "details-heading");
@@ -115,4 +136,16 @@ app_message_details_new (AppSession *session)
   g_object_set_data_full (G_OBJECT (box), "details", self, details_free);
   g_signal_connect (session, "chosen", G_CALLBACK (on_chosen), self);
   return box;
+}
+
+GtkWidget *
+app_message_details_new (AppSession *session)
+{
+  return make_details (session, _ ("Message"), _ ("Choose a message to read it here."));
+}
+
+GtkWidget *
+app_row_details_new (AppSession *session)
+{
+  return make_details (session, _ ("Details"), _ ("Choose a row to read it here."));
 }
