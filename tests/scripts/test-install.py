@@ -82,6 +82,34 @@ class Install(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, f'Uninstalled from {stage}/opt/x.\n'), done.stderr)
         self.assertFalse(installed.exists())
 
+    def test_desktop_knows_the_application_until_it_is_uninstalled(self):
+        """The real files of the desktop, installed without DESTDIR: its caches follow."""
+        commands = 'update-desktop-database', 'update-mime-database', 'gtk4-update-icon-cache'
+        if missing := [name for name in commands if shutil.which(name) is None]:
+            self.skipTest(f'needs {missing}')
+        checkout, prefix = self.root / 'checkout', self.root / 'prefix'
+        source = pathlib.Path(SCRIPT).resolve().parent.parent
+        shutil.copy(source / 'scripts/uninstall', checkout / 'scripts')
+        shutil.copytree(source / 'data/app', checkout / 'data/app')
+        (checkout / 'meson.build').write_text("project('demo', version: '1')\nsubdir('data/app')\n")
+        directory = 'build-install' + ''.join(letter if letter.isalnum() or letter == '-' else '-' for letter in str(prefix))
+        for command in (['meson', 'setup', directory, f'--prefix={prefix}'], ['meson', 'install', '-C', directory]):
+            subprocess.run(command, cwd=checkout, check=True, capture_output=True)
+
+        def read(name):
+            path = prefix / 'share' / name
+            return path.read_text() if path.exists() else ''
+
+        name = 'org.gnome.Sysprof'
+        self.assertIn(f'application/x-sysprof-capture={name}.desktop', read('applications/mimeinfo.cache'))
+        self.assertIn('application/x-sysprof-capture:*.syscap\n', read('mime/globs'))
+        self.assertTrue((prefix / 'share/icons/hicolor/icon-theme.cache').exists())
+        subprocess.run([checkout / 'scripts/uninstall', prefix], env={**os.environ, 'PATH': f'{self.root}/bin:{os.environ["PATH"]}'},
+                       check=True, capture_output=True)
+        self.assertNotIn('sysprof', read('applications/mimeinfo.cache').lower())
+        self.assertNotIn('sysprof', read('mime/globs'))
+        self.assertEqual([path for path in prefix.rglob('*ysprof*') if path.is_file()], [])
+
 
 if __name__ == '__main__':
     unittest.main()
