@@ -21,50 +21,6 @@
 #define PROPERTIES    "org.freedesktop.DBus.Properties"
 #define N_ELEMENTS(a) (sizeof (a) / sizeof (a)[0])
 
-static const char unwinder_introspection[] =
-    "  <interface name=\"" UNWINDER "\">\n"
-    "    <method name=\"Unwind\">\n"
-    "      <arg name=\"stack_size\" direction=\"in\" type=\"u\"/>\n"
-    "      <arg name=\"perf_fds\" direction=\"in\" type=\"a(hi)\"/>\n"
-    "      <arg name=\"event_fd\" direction=\"in\" type=\"h\"/>\n"
-    "      <arg name=\"capture_fd\" direction=\"in\" type=\"h\"/>\n"
-    "    </method>\n"
-    "  </interface>\n";
-
-static const char standard_introspection[] =
-    "  <interface name=\"" PROPERTIES "\">\n"
-    "    <method name=\"Get\">\n"
-    "      <arg type=\"s\" name=\"interface_name\" direction=\"in\"/>\n"
-    "      <arg type=\"s\" name=\"property_name\" direction=\"in\"/>\n"
-    "      <arg type=\"v\" name=\"value\" direction=\"out\"/>\n"
-    "    </method>\n"
-    "    <method name=\"GetAll\">\n"
-    "      <arg type=\"s\" name=\"interface_name\" direction=\"in\"/>\n"
-    "      <arg type=\"a{sv}\" name=\"properties\" direction=\"out\"/>\n"
-    "    </method>\n"
-    "    <method name=\"Set\">\n"
-    "      <arg type=\"s\" name=\"interface_name\" direction=\"in\"/>\n"
-    "      <arg type=\"s\" name=\"property_name\" direction=\"in\"/>\n"
-    "      <arg type=\"v\" name=\"value\" direction=\"in\"/>\n"
-    "    </method>\n"
-    "    <signal name=\"PropertiesChanged\">\n"
-    "      <arg type=\"s\" name=\"interface_name\"/>\n"
-    "      <arg type=\"a{sv}\" name=\"changed_properties\"/>\n"
-    "      <arg type=\"as\" name=\"invalidated_properties\"/>\n"
-    "    </signal>\n"
-    "  </interface>\n"
-    "  <interface name=\"" INTROSPECTION "\">\n"
-    "    <method name=\"Introspect\">\n"
-    "      <arg type=\"s\" name=\"xml_data\" direction=\"out\"/>\n"
-    "    </method>\n"
-    "  </interface>\n"
-    "  <interface name=\"" PEER "\">\n"
-    "    <method name=\"Ping\"/>\n"
-    "    <method name=\"GetMachineId\">\n"
-    "      <arg type=\"s\" name=\"machine_uuid\" direction=\"out\"/>\n"
-    "    </method>\n"
-    "  </interface>\n";
-
 static const struct
 {
   const char *path;
@@ -73,7 +29,7 @@ static const struct
 } objects[] = {
   { ROOT_PATH, SERVICE, sysprof_introspection_service },
   { ROOT_PATH "/RAPL", PROFILER, sysprof_introspection_profiler },
-  { ROOT_PATH "/Unwinder", UNWINDER, unwinder_introspection },
+  { ROOT_PATH "/Unwinder", UNWINDER, sysprof_introspection_unwinder },
   { ROOT_PATH "/Rights", RIGHTS, sysprof_introspection_rights },
 };
 
@@ -137,7 +93,7 @@ run_introspect (Call *call)
                    "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection "
                    "1.0//EN\"\n\"http://www.freedesktop.org/standards/dbus/1.0/"
                    "introspect.dtd\">\n<node>\n%s%s%s</node>\n",
-                   *own != '\0' ? standard_introspection : "", own, children);
+                   *own != '\0' ? sysprof_introspection_standard : "", own, children);
   sysprof_dbus_write_string (&call->reply.body, text);
 }
 

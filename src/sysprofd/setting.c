@@ -263,8 +263,13 @@ sysprof_setting_release (Setting setting)
 {
   char former[MOST_SETTING], set[MOST_SETTING], now[MOST_SETTING];
 
-  if (read_held (setting, former, set) && settings[setting].read (now) &&
-      strcmp (now, set) == 0 && !settings[setting].write (former))
-    sysprof_journal_write ("cannot restore '%s': %s", former, strerror (errno));
+  if (read_held (setting, former, set) &&
+      (!settings[setting].read (now) ||
+       (strcmp (now, set) == 0 && !settings[setting].write (former))))
+    {
+      /* the next start tries again */
+      sysprof_journal_write ("cannot restore '%s': %s", former, strerror (errno));
+      return;
+    }
   (void) unlink (settings[setting].file); /* ENOENT if the setting was not held */
 }

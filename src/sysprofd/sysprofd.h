@@ -92,6 +92,8 @@ void sysprof_call_free (Call *call);
 extern const char sysprof_introspection_service[];
 extern const char sysprof_introspection_profiler[];
 extern const char sysprof_introspection_rights[];
+extern const char sysprof_introspection_standard[];
+extern const char sysprof_introspection_unwinder[];
 
 void sysprof_run_perf_event_open (Call *call);
 void sysprof_run_get_proc_file (Call *call);

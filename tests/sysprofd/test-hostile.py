@@ -159,6 +159,23 @@ class Hostile(Case):
         self.assert_serves()
         wait_for(lambda: children(self.service) == [], "all children have ended")
 
+    def test_stopped_child(self):
+        """A child that does not answer delays the other calls of its client only, and ends with the client."""
+        client = self.connect()
+        stopped = []
+        while not stopped:
+            serial = client.send(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/kallsyms\0"])
+            for pid in wait_for(lambda: children(self.service), "the child has started"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+            stopped = [pid for pid in children(self.service) if process_state(pid) == "T"]
+            if not stopped:  # it was faster
+                client.wait(serial)
+        self.assert_serves()
+        self.assertEqual(children(self.service), stopped)
+        client.close()
+        wait_for(lambda: children(self.service) == [], "the child has ended")
+
     def test_thousands_of_descriptors(self):
         before = self.count_fds()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
@@ -241,6 +258,14 @@ class NoPolkit(Case):
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         return [int(word) for word in file.read().split()]
+
+
+def process_state(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
 
 
 if __name__ == "__main__":
