@@ -375,6 +375,12 @@ class Application:
             return True
         self.wait(call, f'action {action}')
 
+    def change(self, action, state, window=1):
+        """Changes the state of an action, as its menu does."""
+        self.wait(lambda: self.is_enabled(action, window) is not None, f'action {action}')
+        self.bus.call_sync(NAME, f'/org/gnome/Sysprof/window/{window}', 'org.gtk.Actions', 'SetState',
+                           self.GLib.Variant('(sva{sv})', (action, state, {})), None, self.Gio.DBusCallFlags.NONE, -1, None)
+
     def is_enabled(self, action, window=1):
         def call():
             reply = self.bus.call_sync(NAME, f'/org/gnome/Sysprof/window/{window}', 'org.gtk.Actions', 'Describe',

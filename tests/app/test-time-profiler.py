@@ -18,6 +18,7 @@ import desktop
 desktop.enter()
 import captures  # noqa: E402
 import recording  # noqa: E402
+import waits  # noqa: E402
 
 BASE = 0x40000000
 
@@ -142,6 +143,31 @@ class Code(desktop.Case):
 
     def test_disassembly(self):
         self.check('disassembly', 'address')
+
+
+class Weights(desktop.Case):
+    """Time off the CPU in the same views."""
+    name = 'waits.syscap'
+
+    @staticmethod
+    def write(path):
+        return waits.make(1)[0].save(path)
+
+    def shares(self):
+        """{function: share of its total} of the shown functions."""
+        found = (re.match(r'(\w+), .*, .*?([\d.]+) %', name) for name in self.app.names(self.app.find('Functions')))
+        return {match[1]: match[2] for match in found if match}
+
+    def test_weights(self):
+        self.app.show('time-profiler/callgraph')
+        for weight in ('period:cpu-clock', 'time', 'wall', 'default'):
+            self.app.change('weight', self.app.GLib.Variant('s', weight))
+            options = {'default': ['samples'], 'period:cpu-clock': ['period']}.get(weight, [weight])
+            whole = self.report('tree', '--weight', *options)[0]['total']
+            expected = {row['symbol']: f'{row["total"] * 100 / whole:.1f}' for row in self.report('functions', '--weight', *options)}
+            self.app.wait(lambda: len(self.shares()) > 3 and self.shares().items() <= expected.items(), f'shares by {weight}: {expected}')
+            if weight == 'time':
+                self.app.wait_for(lambda name: re.match(r'(Waits|Ready, without a CPU) \(.*ended by ', name))
 
 
 if __name__ == '__main__':

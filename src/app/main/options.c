@@ -4,9 +4,13 @@
 
 #include "app/main/options.h"
 
+#include "text/text.h"
+
 #include <assert.h>
 #include <glib/gi18n.h>
 #include <string.h>
+
+#define PERIOD_PREFIX "period:"
 
 typedef struct
 {
@@ -38,13 +42,22 @@ static const struct
 } weights[] = {
   [WEIGHT_DEFAULT] = { "default", N_ ("_Samples") },
   [WEIGHT_SAMPLES] = { "samples", NULL },
-  [WEIGHT_PERIOD] = { "period", N_ ("_Periods of the Sampled Event") },
+  [WEIGHT_PERIOD] = { "period", NULL }, /* and ":EVENT" for each event */
   [WEIGHT_TIME] = { "time", N_ ("Time _Off the CPU") },
   [WEIGHT_WALL] = { "wall", N_ ("_Wall Time") },
   [WEIGHT_BYTES] = { "bytes", N_ ("Allocated _Bytes") },
   [WEIGHT_COUNT] = { "count", N_ ("Number of _Allocations") },
 };
 static_assert (G_N_ELEMENTS (weights) == N_WEIGHTS, "one row per weight");
+
+/* "samples", "period:cycles" *(full)* */
+static char *
+dup_weight (const Focus *focus)
+{
+  return focus->weight == WEIGHT_PERIOD
+             ? g_strdup_printf (PERIOD_PREFIX "%s", focus->event != NULL ? focus->event : "")
+             : g_strdup (weights[focus->weight].name);
+}
 
 static bool
 get_state (const ViewOption *option, const Focus *focus)
@@ -83,9 +96,15 @@ on_change_weight (GSimpleAction *action, GVariant *value, gpointer data)
   const char *name = g_variant_get_string (value, NULL);
   Focus *focus = app_session_copy_focus (session);
 
+  g_clear_pointer (&focus->event, g_free);
   for (int i = 0; i < N_WEIGHTS; i++)
     if (strcmp (weights[i].name, name) == 0)
       focus->weight = i;
+  if (g_str_has_prefix (name, PERIOD_PREFIX))
+    {
+      focus->weight = WEIGHT_PERIOD;
+      focus->event = g_strdup (name + strlen (PERIOD_PREFIX));
+    }
   app_session_push (session, focus);
 }
 
@@ -94,21 +113,22 @@ follow_focus (AppSession *session, GActionMap *map)
 {
   const Focus *focus = app_session_get_focus (session);
   GAction *weight = g_action_map_lookup_action (map, "weight");
+  g_autofree char *name = dup_weight (focus);
 
   for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
     g_simple_action_set_state (
         G_SIMPLE_ACTION (g_action_map_lookup_action (map, options[i].action)),
         g_variant_new_boolean (get_state (&options[i], focus)));
-  g_simple_action_set_state (G_SIMPLE_ACTION (weight),
-                             g_variant_new_string (weights[focus->weight].name));
+  g_simple_action_set_state (G_SIMPLE_ACTION (weight), g_variant_new_string (name));
 }
 
 void
 app_options_add_actions (GActionMap *map, AppSession *session)
 {
   const Focus *focus = app_session_get_focus (session);
+  g_autofree char *name = dup_weight (focus);
   g_autoptr (GSimpleAction) weight = g_simple_action_new_stateful (
-      "weight", G_VARIANT_TYPE_STRING, g_variant_new_string (weights[focus->weight].name));
+      "weight", G_VARIANT_TYPE_STRING, g_variant_new_string (name));
 
   for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
     {
@@ -131,8 +151,6 @@ has_weight (const Store *store, Weight weight)
     {
     case WEIGHT_DEFAULT:
       return true;
-    case WEIGHT_PERIOD:
-      return store->n_sampled_events == 1;
     case WEIGHT_TIME:
     case WEIGHT_WALL:
       return store->waits.is_recorded;
@@ -141,10 +159,24 @@ has_weight (const Store *store, Weight weight)
     }
 }
 
+/* "CPU Time (cpu-clock)", "Events (cycles)" *(full)* */
+static char *
+dup_event_title (const Store *store, const char *event)
+{
+  bool is_time = false;
+  g_autofree char *line = sysprof_dup_one_line (event);
+
+  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+    if (strcmp (sysprof_store_string (store, store->sampled_events[i].name), event) == 0)
+      is_time = store->sampled_events[i].is_time;
+  return g_strdup_printf (is_time ? _ ("CPU Time (%s)") : _ ("Events (%s)"), line);
+}
+
 static GMenuModel *
 make_weight_menu (AppSession *session)
 {
   GMenu *menu = g_menu_new ();
+  const Store *store = app_session_get_store (session);
 
   for (int i = 0; i < N_WEIGHTS; i++)
     if (has_weight (app_session_get_store (session), i))
@@ -153,17 +185,34 @@ make_weight_menu (AppSession *session)
 
         g_menu_append (menu, _ (weights[i].title), action);
       }
+  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+    {
+      const char *event = sysprof_store_string (store, store->sampled_events[i].name);
+      g_autofree char *target = g_strconcat (PERIOD_PREFIX, event, NULL);
+      g_autofree char *title = dup_event_title (store, event);
+      g_autoptr (GString) label = g_string_new (title);
+      g_autoptr (GMenuItem) item = g_menu_item_new (NULL, NULL);
+
+      g_string_replace (label, "_", "__", 0); /* no mnemonics */
+      g_menu_item_set_label (item, label->str);
+      g_menu_item_set_action_and_target (item, "win.weight", "s", target);
+      g_menu_append_item (menu, item);
+    }
   return G_MENU_MODEL (menu);
 }
 
 static void
 name_weight (AppSession *session, GtkMenuButton *button)
 {
-  const char *title = _ (weights[app_session_get_focus (session)->weight].title);
-  g_autoptr (GString) name = g_string_new (title);
+  const Focus *focus = app_session_get_focus (session);
+  const char *title = weights[focus->weight].title;
+  g_autoptr (GString) name = g_string_new (title != NULL ? _ (title) : "");
+  g_autofree char *event = NULL;
 
   g_string_replace (name, "_", "", 0);
-  gtk_menu_button_set_label (button, name->str);
+  if (focus->weight == WEIGHT_PERIOD && focus->event != NULL)
+    event = dup_event_title (app_session_get_store (session), focus->event);
+  gtk_menu_button_set_label (button, event != NULL ? event : name->str);
 }
 
 GtkWidget *

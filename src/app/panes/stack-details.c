@@ -55,16 +55,32 @@ make_entry (const StackEntry *entry)
   return box;
 }
 
+/* Reason, duration and waker of a wait. */
+static GtkWidget *
+make_event (const char *text)
+{
+  g_autofree char *cut = app_dup_cut_text (text);
+  GtkWidget *label = gtk_label_new (cut);
+
+  gtk_label_set_wrap (GTK_LABEL (label), TRUE);
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_widget_add_css_class (label, "dim-label");
+  return label;
+}
+
 static void
 show_stack (AppTable *table, guint row, Details *self)
 {
   const Rows *rows = &app_table_get_result (table)->rows;
   int column = sysprof_rows_column (rows, "stack");
   const StackText *stack = sysprof_rows_cells (rows, row)[column].stack;
+  g_autofree char *event = app_row_result_dup_cell (app_table_get_result (table), row, "event");
   GtkWidget *child;
 
   while ((child = gtk_widget_get_first_child (self->stack)) != NULL)
     gtk_list_box_remove (GTK_LIST_BOX (self->stack), child);
+  if (event != NULL && event[0] != '\0')
+    gtk_list_box_append (GTK_LIST_BOX (self->stack), make_event (event));
   for (uint32_t i = 0; i < MIN (stack->n, MOST_ENTRIES); i++)
     gtk_list_box_append (GTK_LIST_BOX (self->stack), make_entry (&stack->entries[i]));
 }
