@@ -155,19 +155,9 @@ is_permission (const Service *service, BusMessage *reply)
          sysprof_dbus_read_u32 (&reply->body) == 1 && !reply->body.is_failed;
 }
 
-/* The answer holds for all calls that wait now. */
 static void
-take_permission (Service *service, Client *client, BusMessage *reply)
+refuse_calls (Service *service, Client *client)
 {
-  bool is_permitted = is_permission (service, reply);
-
-  client->check_serial = 0;
-  for (Call *call = client->first; is_permitted && call != NULL; call = call->next)
-    call->is_authorized = true;
-  if (is_permitted)
-    return;
-
-  sysprof_journal_write ("uid %u, pid %u: refused", client->uid, client->pid);
   while (client->first != NULL)
     {
       Call *call = pop_call (client);
@@ -176,6 +166,20 @@ take_permission (Service *service, Client *client, BusMessage *reply)
       sysprof_call_answer (service, call);
       sysprof_call_free (call);
     }
+}
+
+/* The answer holds for all calls that wait now. */
+static void
+take_permission (Service *service, Client *client, BusMessage *reply)
+{
+  client->check_serial = 0;
+  if (!is_permission (service, reply))
+    {
+      refuse_calls (service, client);
+      return;
+    }
+  for (Call *call = client->first; call != NULL; call = call->next)
+    call->is_authorized = true;
 }
 
 /* A dictionary with UnixUserID and ProcessID. */
@@ -233,7 +237,11 @@ sysprof_client_take_reply (Service *service, BusMessage *message)
   for (Client *client = service->clients; client != NULL; client = client->next)
     {
       if (client->credentials_serial == serial)
-        take_credentials (client, message);
+        {
+          take_credentials (client, message);
+          if (!client->has_credentials)
+            refuse_calls (service, client);
+        }
       else if (client->check_serial == serial)
         take_permission (service, client, message);
     }
