@@ -70,6 +70,16 @@ class Views(desktop.Case):
         expected = {row['symbol']: (row['self'], row['total']) for row in self.report('functions')}
         self.app.wait(lambda: self.rows('Functions') == expected, 'all samples')
 
+    def test_6b_pinned_track_is_in_every_section(self):
+        self.app.show('memory-usage')
+        track = self.app.wait_for('Memory', 'list')
+        self.app.focus(self.name)
+        self.app.click(track)
+        self.app.key('p')
+        self.app.show('logs')
+        self.app.wait_for('Logs', 'list')
+        self.app.wait_for('Memory', 'list')
+
     def test_7_search(self):
         self.app.show('logs')
         self.app.wait_for(lambda name: 'message 3' in name)

@@ -4,14 +4,14 @@
 
 #include "app/charts/timeline.h"
 
-#include "app/charts/palette.h"
 #include "app/charts/time-drag.h"
 #include "app/charts/timeline-layers.h"
+#include "app/charts/track-title.h"
 #include "app/charts/track.h"
 #include "app/widgets/naming.h"
 
 #include <glib/gi18n.h>
-#include <math.h>
+#include <string.h>
 
 #define MOST_TRACKS 8   /* shown at first */
 #define MOST_HEIGHT 240 /* px of all tracks */
@@ -21,8 +21,9 @@ struct _AppTimeline
   GtkWidget parent_instance;
   AppSession *session;
   AppQuery *query;
-  const Focus *shown; /* focus of the tracks; NULL = none yet */
-  const char *const *names;
+  const Focus *shown;       /* focus of the tracks; NULL = none yet */
+  const char *const *names; /* of the section */
+  GPtrArray *pins;          /* "name/title" of tracks that every section shows */
   SharedTracks *tracks;
   GtkWidget *overlay;
   GtkWidget *ruler;
@@ -31,6 +32,7 @@ struct _AppTimeline
   GtkWidget *zoom; /* the + button */
   GtkWidget *more;
   GPtrArray *track_widgets; /* of AppTrack */
+  GArray *chosen;           /* of uint32_t: tracks in the order of their rows */
   bool shows_all;
   int width; /* px of the plot for which the tracks were filled */
 };
@@ -53,104 +55,44 @@ get_axis (AppTimeline *self)
 
 /* --- rows of tracks --- */
 
+/* "name/title" of a track. *(full)* */
 static char *
-dup_scale (const Track *track)
+dup_key (const Track *track)
 {
-  g_autofree char *max = NULL, *min = NULL;
-
-  if (track->kind == TRACK_SPANS || track->kind == TRACK_TICKS)
-    return g_strdup_printf ("%" G_GUINT64_FORMAT, track->activity);
-  max = app_track_dup_value (track, track->max);
-  if (track->is_mirrored)
-    {
-      min = app_track_dup_value (track, track->min);
-      return g_strdup_printf ("↑ %s ↓ %s", max, min);
-    }
-  min = track->min < 0 ? app_track_dup_value (track, track->min) : g_strdup ("0");
-  return g_strdup_printf ("%s – %s", min, max);
+  return g_strdup_printf ("%s/%s", track->name, track->title);
 }
 
-/* Names and figures of the series, for people who point at the title. *(full)* */
-static char *
-dup_figures (const Track *track)
+static bool
+find_pin (AppTimeline *self, const char *key, guint *index)
 {
-  GString *text = g_string_new (track->title);
-
-  for (uint32_t i = 0; i < track->n_series; i++)
-    {
-      const TrackSeries *series = &track->series[i];
-      g_autofree char *min = app_track_dup_value (track, series->min);
-      g_autofree char *mean = app_track_dup_value (track, series->mean);
-      g_autofree char *max = app_track_dup_value (track, series->max);
-
-      if (isfinite (series->max))
-        g_string_append_printf (text, _ ("\n%s: %s to %s, mean %s"), series->title, min, max,
-                                mean);
-    }
-  return g_string_free (text, FALSE);
+  return g_ptr_array_find_with_equal_func (self->pins, key, g_str_equal, index);
 }
 
-/* "■ RX ■ TX" in the colors of the series; NULL if there is nothing to tell apart. */
-static GtkWidget *
-make_legend (const Track *track)
+/* The tracks to show: those that are pinned, then those of the section. */
+static void
+choose_tracks (AppTimeline *self)
 {
-  g_autoptr (GString) markup = g_string_new (NULL);
-  GtkWidget *label;
+  const TrackSet *set = self->tracks->set;
 
-  if (track->kind != TRACK_LINE || track->n_series < 2)
-    return NULL;
-  for (uint32_t i = 0; i < track->n_series; i++)
-    {
-      g_autofree char *name = g_markup_escape_text (track->series[i].title, -1);
-      GdkRGBA color;
+  g_array_set_size (self->chosen, 0);
+  for (guint pin = 0; pin <= self->pins->len; pin++)
+    for (uint32_t i = 0; i < set->n; i++)
+      {
+        g_autofree char *key = dup_key (&set->tracks[i]);
+        guint at;
+        bool is_pinned = find_pin (self, key, &at);
 
-      app_palette_get_series (i, app_palette_is_dark (), &color);
-      g_string_append_printf (markup, "<span foreground=\"#%02x%02x%02x\">■</span> %s  ",
-                              (unsigned) (color.red * 255), (unsigned) (color.green * 255),
-                              (unsigned) (color.blue * 255), name);
-    }
-  label = gtk_label_new (NULL);
-  gtk_label_set_markup (GTK_LABEL (label), markup->str);
-  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), 1);
-  gtk_widget_add_css_class (label, "caption");
-  return label;
-}
-
-static GtkWidget *
-make_title (const Track *track)
-{
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *title = gtk_label_new (track->title);
-  g_autofree char *scale = dup_scale (track);
-  g_autofree char *figures = dup_figures (track);
-  GtkWidget *legend = make_legend (track);
-  GtkWidget *unit = gtk_label_new (scale);
-
-  gtk_widget_set_size_request (box, TIMELINE_GUTTER, -1);
-  gtk_widget_set_hexpand (box, FALSE); /* the titles expand within it only */
-  gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
-  gtk_widget_add_css_class (box, "track-title");
-  gtk_label_set_ellipsize (GTK_LABEL (title), PANGO_ELLIPSIZE_END);
-  gtk_label_set_xalign (GTK_LABEL (title), 0);
-  gtk_label_set_max_width_chars (GTK_LABEL (title), 1);
-  gtk_widget_set_hexpand (title, TRUE);
-  gtk_widget_set_tooltip_text (box, figures);
-  gtk_label_set_xalign (GTK_LABEL (unit), 0);
-  gtk_label_set_ellipsize (GTK_LABEL (unit), PANGO_ELLIPSIZE_END);
-  gtk_widget_add_css_class (unit, "dim-label");
-  gtk_widget_add_css_class (unit, "caption");
-  gtk_box_append (GTK_BOX (box), title);
-  gtk_box_append (GTK_BOX (box), unit);
-  if (legend != NULL)
-    gtk_box_append (GTK_BOX (box), legend);
-  return box;
+        if (is_pinned
+                ? at == pin
+                : pin == self->pins->len && g_strv_contains (self->names, set->tracks[i].name))
+          g_array_append_val (self->chosen, i);
+      }
 }
 
 static void
-add_row (AppTimeline *self, uint32_t i)
+add_row (AppTimeline *self, guint place)
 {
+  uint32_t i = g_array_index (self->chosen, uint32_t, place);
   const Track *track = &self->tracks->set->tracks[i];
   const Focus *focus = app_session_get_focus (self->session);
   GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
@@ -158,7 +100,7 @@ add_row (AppTimeline *self, uint32_t i)
 
   app_track_set_data (APP_TRACK (widget), self->tracks, i);
   app_track_set_visible_time (APP_TRACK (widget), focus->visible_begin, focus->visible_end);
-  gtk_box_append (GTK_BOX (row), make_title (track));
+  gtk_box_append (GTK_BOX (row), app_track_title_new (track));
   gtk_box_append (GTK_BOX (row), widget);
   gtk_box_append (GTK_BOX (self->rows), row);
   g_ptr_array_add (self->track_widgets, widget);
@@ -167,17 +109,31 @@ add_row (AppTimeline *self, uint32_t i)
 static void
 show_rows (AppTimeline *self)
 {
-  uint32_t n = self->tracks->set->n;
-  uint32_t n_shown = self->shows_all ? n : MIN (n, MOST_TRACKS);
+  uint32_t n, n_shown;
+  uint64_t hidden = 0, all = 0;
   g_autofree char *text = NULL;
   GtkWidget *child;
+
+  choose_tracks (self);
+  n = self->chosen->len;
+  n_shown = self->shows_all ? n : MIN (n, MOST_TRACKS);
+  for (guint i = 0; i < n; i++)
+    {
+      uint64_t activity =
+          self->tracks->set->tracks[g_array_index (self->chosen, uint32_t, i)].activity;
+
+      all += activity;
+      hidden += i >= n_shown ? activity : 0;
+    }
 
   g_ptr_array_set_size (self->track_widgets, 0);
   while ((child = gtk_widget_get_first_child (self->rows)) != NULL)
     gtk_box_remove (GTK_BOX (self->rows), child);
   for (uint32_t i = 0; i < n_shown; i++)
     add_row (self, i);
-  text = g_strdup_printf (ngettext ("Show %u More", "Show %u More", n - n_shown), n - n_shown);
+  text = g_strdup_printf (ngettext ("Show %u More (%.0f %% of the events)",
+                                    "Show %u More (%.0f %% of the events)", n - n_shown),
+                          n - n_shown, 100.0 * (double) hidden / (double) MAX (all, 1));
   gtk_button_set_label (GTK_BUTTON (self->more), self->shows_all ? _ ("Show Fewer") : text);
   gtk_widget_set_visible (self->more, n > MOST_TRACKS);
 }
@@ -214,20 +170,34 @@ on_result (GtkWidget *widget, gpointer result, const GError *error)
     show_rows (self);
   else
     for (guint i = 0; i < self->track_widgets->len; i++)
-      app_track_set_data (self->track_widgets->pdata[i], self->tracks, i);
+      app_track_set_data (self->track_widgets->pdata[i], self->tracks,
+                          g_array_index (self->chosen, uint32_t, i));
 }
 
+/* Asks for the tracks of the section and for those that are pinned. */
 static void
 fill (AppTimeline *self)
 {
   const Focus *focus = app_session_get_focus (self->session);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
   TrackQuery *query;
 
   if (self->names == NULL || self->names[0] == NULL || self->width <= 1)
     return;
-  query = g_new0 (TrackQuery, 1);
-  *query = (TrackQuery){ self->names, focus->visible_begin, focus->visible_end,
-                         (uint32_t) self->width };
+  for (guint i = 0; self->names[i] != NULL; i++)
+    g_ptr_array_add (names, (char *) self->names[i]);
+  for (guint i = 0; i < self->pins->len; i++)
+    {
+      const char *key = self->pins->pdata[i];
+      g_autofree char *name = g_strndup (key, strcspn (key, "/"));
+
+      if (!g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
+        g_ptr_array_add (names, (char *) g_intern_string (name));
+    }
+  g_ptr_array_add (names, NULL);
+  query = g_malloc0 (sizeof *query + names->len * sizeof (char *));
+  *query = (TrackQuery){ memcpy (query + 1, names->pdata, names->len * sizeof (char *)),
+                         focus->visible_begin, focus->visible_end, (uint32_t) self->width };
   app_query_run (self->query, &app_track_query_kind, self->session, query);
 }
 
@@ -316,6 +286,8 @@ click (gpointer data, double x, double y)
   double track_x, track_y;
   AppTrack *track = find_track (self, x, y, &track_x, &track_y);
 
+  if (track != NULL)
+    gtk_widget_grab_focus (GTK_WIDGET (track));
   if (track != NULL && app_track_find_span_at (track, track_x, track_y, &begin, &end))
     {
       if (end > begin && app_track_get_track (track)->kind == TRACK_SPANS)
@@ -379,6 +351,38 @@ on_zoom (AppTimeline *self)
   const Focus *focus = app_session_get_focus (self->session);
 
   app_session_zoom_to (self->session, focus->selected_begin, focus->selected_end);
+}
+
+/* Pins a track to the timeline of every section, or ends that. `step` moves it instead. */
+static void
+on_pin (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  AppTimeline *self = APP_TIMELINE (widget);
+  const char *key;
+  int step;
+  guint at;
+
+  g_variant_get (parameter, "(&si)", &key, &step);
+  if (!find_pin (self, key, &at))
+    g_ptr_array_add (self->pins, g_strdup (key));
+  else if (step == 0)
+    g_ptr_array_remove_index (self->pins, at);
+  else if ((int) at + step >= 0 && at + step < self->pins->len)
+    {
+      char *moved = self->pins->pdata[at];
+
+      self->pins->pdata[at] = self->pins->pdata[at + step];
+      self->pins->pdata[at + step] = moved;
+    }
+  show_rows (self);
+  fill (self);
+  for (guint i = 0; i < self->track_widgets->len; i++)
+    {
+      g_autofree char *shown = dup_key (app_track_get_track (self->track_widgets->pdata[i]));
+
+      if (g_str_equal (shown, key))
+        gtk_widget_grab_focus (self->track_widgets->pdata[i]);
+    }
 }
 
 static void
@@ -447,6 +451,8 @@ app_timeline_dispose (GObject *object)
   if (self->session != NULL)
     g_signal_handlers_disconnect_by_data (self->session, self);
   g_clear_pointer (&self->track_widgets, g_ptr_array_unref);
+  g_clear_pointer (&self->chosen, g_array_unref);
+  g_clear_pointer (&self->pins, g_ptr_array_unref);
   g_clear_pointer (&child, gtk_widget_unparent);
   g_clear_pointer (&self->shown, app_focus_unref);
   g_clear_pointer (&self->tracks, app_shared_tracks_unref);
@@ -463,6 +469,7 @@ app_timeline_class_init (AppTimelineClass *class)
   widget_class->size_allocate = app_timeline_size_allocate;
   widget_class->measure = app_timeline_measure;
   gtk_widget_class_set_css_name (widget_class, "timeline");
+  gtk_widget_class_install_action (widget_class, "timeline.pin", "(si)", on_pin);
 }
 
 static GtkWidget *
@@ -494,6 +501,8 @@ app_timeline_init (AppTimeline *self)
 {
   self->query = app_query_new (GTK_WIDGET (self), on_result);
   self->track_widgets = g_ptr_array_new ();
+  self->chosen = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  self->pins = g_ptr_array_new_with_free_func (g_free);
   self->ruler = app_ruler_new ();
   self->layer = app_selection_layer_new ();
   self->rows = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);

@@ -4,6 +4,7 @@
 
 #include "app/charts/track.h"
 
+#include "app/charts/chart-export.h"
 #include "app/charts/cursor.h"
 #include "app/widgets/naming.h"
 #include "render/render.h"
@@ -12,9 +13,10 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define HEIGHT      32 /* px */
-#define LANE_HEIGHT 10
-#define NEAR        4 /* px around the pointer in which an instant is hit */
+#define HEIGHT         32 /* px */
+#define LANE_HEIGHT    10
+#define MOVE_MODIFIERS (GDK_CONTROL_MASK | GDK_SHIFT_MASK)
+#define NEAR           4 /* px around the pointer in which an instant is hit */
 
 struct _AppTrack
 {
@@ -287,6 +289,74 @@ set_edge (AppTrack *self, bool is_begin)
   app_session_push (self->session, focus);
 }
 
+/* Pins the track to the timeline, or moves it there. False in other places. */
+static bool
+pin (AppTrack *self, int step)
+{
+  const Track *track = app_track_get_track (self);
+  g_autofree char *key = g_strdup_printf ("%s/%s", track->name, track->title);
+
+  return gtk_widget_activate_action (GTK_WIDGET (self), "timeline.pin", "(si)", key, step);
+}
+
+static void
+on_pin (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  pin (APP_TRACK (widget), 0);
+}
+
+/* The picture has the title beside the track. */
+static void
+on_export (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  app_chart_export (gtk_widget_get_parent (widget),
+                    app_track_get_track (APP_TRACK (widget))->title);
+}
+
+static gboolean
+unparent_later (gpointer popover)
+{
+  gtk_widget_unparent (popover);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_menu_closed (GtkPopover *popover, gpointer data)
+{
+  g_idle_add (unparent_later, popover); /* its action still runs */
+}
+
+static void
+show_menu (AppTrack *self, double x, double y)
+{
+  GtkWidget *timeline =
+      gtk_widget_get_ancestor (GTK_WIDGET (self), g_type_from_name ("AppTimeline"));
+  g_autoptr (GMenu) menu = g_menu_new ();
+  GtkWidget *popover;
+
+  if (timeline != NULL)
+    g_menu_append (menu, _ ("_Pin or Unpin"), "track.pin");
+  g_menu_append (menu, _ ("_Export Chart…"), "track.export");
+  popover = gtk_popover_menu_new_from_model (G_MENU_MODEL (menu));
+  gtk_widget_set_parent (popover, GTK_WIDGET (self));
+  gtk_popover_set_pointing_to (GTK_POPOVER (popover),
+                               &(GdkRectangle){ (int) x, (int) y, 1, 1 });
+  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
+  gtk_popover_popup (GTK_POPOVER (popover));
+}
+
+static void
+on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppTrack *self)
+{
+  show_menu (self, x, y);
+}
+
+static void
+on_menu (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  show_menu (APP_TRACK (widget), 0, 0);
+}
+
 static gboolean
 on_key (GtkEventControllerKey *controller,
         guint key,
@@ -299,8 +369,15 @@ on_key (GtkEventControllerKey *controller,
   bool is_step = key == GDK_KEY_Left || key == GDK_KEY_Right;
   int step = key == GDK_KEY_Left || key == GDK_KEY_End ? -1 : 1;
 
+  if (track != NULL && (key == GDK_KEY_Up || key == GDK_KEY_Down) &&
+      (state & MOVE_MODIFIERS) == MOVE_MODIFIERS)
+    return pin (self, key == GDK_KEY_Up ? -1 : 1);
   if (track == NULL || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
     return FALSE;
+  if (key == GDK_KEY_p)
+    return pin (self, 0);
+  if (key == GDK_KEY_z)
+    return gtk_widget_activate_action (GTK_WIDGET (self), "win.zoom-selection", NULL);
   if (is_step && (state & GDK_SHIFT_MASK) != 0)
     {
       extend_selection (self, step);
@@ -390,12 +467,18 @@ app_track_class_init (AppTrackClass *class)
   widget_class->size_allocate = app_track_size_allocate;
   gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_LIST);
   gtk_widget_class_set_css_name (widget_class, "track");
+  gtk_widget_class_install_action (widget_class, "track.pin", NULL, on_pin);
+  gtk_widget_class_install_action (widget_class, "track.export", NULL, on_export);
+  gtk_widget_class_install_action (widget_class, "track.menu", NULL, on_menu);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_F10, GDK_SHIFT_MASK, "track.menu",
+                                       NULL);
 }
 
 static void
 app_track_init (AppTrack *self)
 {
   GtkEventController *keys = gtk_event_controller_key_new ();
+  GtkGesture *secondary = gtk_gesture_click_new ();
 
   self->cursor = app_cursor_new (GTK_WIDGET (self));
   self->cursor_at = -1;
@@ -405,6 +488,9 @@ app_track_init (AppTrack *self)
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
   gtk_widget_add_controller (GTK_WIDGET (self), keys);
+  gtk_gesture_single_set_button (GTK_GESTURE_SINGLE (secondary), GDK_BUTTON_SECONDARY);
+  g_signal_connect (secondary, "released", G_CALLBACK (on_secondary_click), self);
+  gtk_widget_add_controller (GTK_WIDGET (self), GTK_EVENT_CONTROLLER (secondary));
 }
 
 GtkWidget *

@@ -24,6 +24,7 @@ sysprof_track_fill_add (TrackFill *fill, const TrackSource *source, const char *
 {
   Track track = {
     .source = source,
+    .name = source->name,
     .kind = source->kind,
     .title = sysprof_track_fill_title (fill, title),
     .unit = source->unit,

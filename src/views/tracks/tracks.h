@@ -48,6 +48,7 @@ typedef struct
 typedef struct
 {
   const struct TrackSource *source;
+  const char *name; /* of the source */
   TrackKind kind;
   const char *title;
   const char *unit;                /* "" = none */
