@@ -10,6 +10,7 @@ Runs COMMAND with DBUS_SYSTEM_BUS_ADDRESS. Without --grant only root is authoriz
 """
 
 import ctypes
+import fcntl
 import os
 import pathlib
 import re
@@ -22,6 +23,8 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 UNIT = SOURCE / "data/sysprofd/sysprof3.service.in"
 POLKITD = "/usr/lib/polkit-1/polkitd"
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+LOCKS = []
 CLONE_NEWNS = 0x20000
 MS_BIND = 0x1000
 MS_REC = 0x4000
@@ -117,6 +120,13 @@ def enter_namespace():
     mount(None, "/", None, MS_REC | MS_PRIVATE)
 
 
+def lock_settings():
+    """Until this process ends, no other test changes the settings of the machine."""
+    if not LOCKS:
+        LOCKS.append(open(PARANOID, "r+", encoding="ascii"))  # pylint: disable=consider-using-with
+        fcntl.flock(LOCKS[0], fcntl.LOCK_EX)
+
+
 class PrivateBus:
     """`service`: the command line that owns org.gnome.Sysprof3; None = the name has no owner."""
 
@@ -140,6 +150,7 @@ class PrivateBus:
         (services / f"{name}.service").write_text(f"[D-BUS Service]\nName={name}\nExec={command}\nUser=root\n")
 
     def __enter__(self):
+        lock_settings()
         enter_namespace()
         rules = self.directory / "rules"
         rules.mkdir()

@@ -3,7 +3,6 @@
 """Methods of sysprofd that pass descriptors: events, loans that end when a descriptor is closed, and what the kernel sees of them."""
 
 import contextlib
-import fcntl
 import os
 import signal
 import socket
@@ -68,9 +67,6 @@ class Methods(Case):
         reason = private_bus.reason_to_skip()
         if reason:
             raise unittest.SkipTest(reason)
-        lock = open(PARANOID, "r+", encoding="ascii")  # pylint: disable=consider-using-with
-        cls.addClassCleanup(lock.close)
-        fcntl.flock(lock, fcntl.LOCK_EX)  # the setting is the machine's
         cls.bus = private_bus.PrivateBus(private_bus.confined(SYSPROFD), ["daemon"])
         cls.bus.__enter__()  # pylint: disable=unnecessary-dunder-call
         cls.addClassCleanup(cls.bus.__exit__)

@@ -93,6 +93,7 @@ class Unit(Case):
         reason = private_bus.reason_to_skip()
         if reason or not os.path.exists(SYSTEMD):
             self.skipTest(reason or "no systemd here")
+        private_bus.lock_settings()
         directory = tempfile.mkdtemp(prefix="sysprof-unit-")
         self.addCleanup(shutil.rmtree, directory)
         names = {"directory": directory, "program": __file__, "python": sys.executable, "path": os.environ["PYTHONPATH"],
