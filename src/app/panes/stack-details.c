@@ -21,6 +21,8 @@ typedef struct
   GtkWidget *samples;
   GtkWidget *stack; /* GtkListBox */
   GtkWidget *categories;
+  StackPath path; /* of the chosen row; zero = all */
+  RowQuery base;
 } Details;
 
 static void
@@ -30,6 +32,7 @@ details_free (gpointer data)
 
   g_signal_handlers_disconnect_by_data (self->session, self);
   g_object_unref (self->session);
+  app_stack_path_clear (&self->path);
   g_free (self);
 }
 
@@ -47,7 +50,6 @@ make_entry (const StackEntry *entry)
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_widget_set_hexpand (label, TRUE);
-  gtk_widget_set_tooltip_text (box, name);
   gtk_widget_add_css_class (addition, "dim-label");
   gtk_label_set_ellipsize (GTK_LABEL (addition), PANGO_ELLIPSIZE_END);
   gtk_box_append (GTK_BOX (box), label);
@@ -66,6 +68,19 @@ make_event (const char *text)
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_widget_add_css_class (label, "dim-label");
   return label;
+}
+
+static gboolean
+on_tooltip (GtkListBox *list, int x, int y, gboolean by_key, GtkTooltip *tooltip)
+{
+  GtkListBoxRow *row = by_key ? NULL : gtk_list_box_get_row_at_y (list, y);
+  GtkWidget *box = row != NULL ? gtk_list_box_row_get_child (row) : NULL;
+
+  if (!GTK_IS_BOX (box))
+    return FALSE;
+  gtk_tooltip_set_text (tooltip,
+                        gtk_label_get_text (GTK_LABEL (gtk_widget_get_first_child (box))));
+  return TRUE;
 }
 
 static void
@@ -111,6 +126,14 @@ show_path (Details *self, const StackPath *path, const RowQuery *base)
   app_table_set_query (APP_TABLE (self->categories), &categories, NULL);
 }
 
+static bool
+is_same_path (const StackPath *a, const StackPath *b)
+{
+  return a->functions != NULL && b->functions != NULL && a->tid == b->tid &&
+         a->is_anchored == b->is_anchored && g_strcmp0 (a->process, b->process) == 0 &&
+         g_strv_equal (a->functions, b->functions) && g_strv_equal (a->binaries, b->binaries);
+}
+
 static void
 on_chosen (AppSession *session, RowResult *result, guint row, Details *self)
 {
@@ -122,8 +145,13 @@ on_chosen (AppSession *session, RowResult *result, guint row, Details *self)
     return;
   cut = app_dup_cut_text (name != NULL ? name : "");
   gtk_label_set_text (GTK_LABEL (self->title), cut);
-  show_path (self, &path, &result->query);
-  app_stack_path_clear (&path);
+  /* A row that stays selected has new rows here already. */
+  if (!is_same_path (&path, &self->path) || result->query.weight != self->base.weight ||
+      result->query.heap != self->base.heap)
+    show_path (self, &path, &result->query);
+  app_stack_path_clear (&self->path);
+  self->path = path;
+  self->base = result->query;
 }
 
 static GtkWidget *
@@ -156,6 +184,8 @@ details_new (AppSession *session, const RowQuery *base, const char *const *sampl
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->stack), GTK_SELECTION_NONE);
   gtk_widget_add_css_class (self->stack, "stack-list");
   app_set_name (GTK_WIDGET (self->stack), _ ("Stack Trace"));
+  gtk_widget_set_has_tooltip (self->stack, TRUE);
+  g_signal_connect (self->stack, "query-tooltip", G_CALLBACK (on_tooltip), NULL);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->stack);
   gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (scroller), STACK_HEIGHT);
   gtk_widget_set_vexpand (scroller, TRUE);

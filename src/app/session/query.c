@@ -183,6 +183,31 @@ app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpoin
     start (self);
 }
 
+typedef struct
+{
+  gpointer data;
+  GDestroyNotify free;
+} Garbage;
+
+static void
+free_garbage (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Garbage *self = data;
+
+  self->free (self->data);
+  g_task_return_boolean (task, TRUE);
+}
+
+void
+app_free_elsewhere (gpointer data, GDestroyNotify free)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, NULL, NULL);
+  Garbage garbage = { data, free };
+
+  g_task_set_task_data (task, g_memdup2 (&garbage, sizeof garbage), g_free);
+  g_task_run_in_thread (task, free_garbage);
+}
+
 AppQuery *
 app_query_new (GtkWidget *owner, QueryDone *done)
 {

@@ -36,6 +36,9 @@ typedef void QueryDone (GtkWidget *owner, gpointer result, const GError *error);
 
 typedef struct AppQuery AppQuery;
 
+/* Frees large data on another thread, since to unmap it takes long. */
+void app_free_elsewhere (gpointer data, GDestroyNotify free);
+
 AppQuery *app_query_new (GtkWidget *owner, QueryDone *done);
 /* Cancels what runs. */
 void app_query_free (AppQuery *self);

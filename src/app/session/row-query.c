@@ -16,12 +16,19 @@ app_row_result_ref (RowResult *self)
   return self;
 }
 
+static void
+free_rows (gpointer data)
+{
+  sysprof_rows_clear (data);
+  g_free (data);
+}
+
 void
 app_row_result_unref (RowResult *self)
 {
   if (!g_atomic_ref_count_dec (&self->n_references))
     return;
-  sysprof_rows_clear (&self->rows);
+  app_free_elsewhere (g_memdup2 (&self->rows, sizeof self->rows), free_rows);
   sysprof_chosen_weights_clear (&self->weights);
   sysprof_resolved_selection_clear (&self->resolved);
   g_free (self->is_on_path);

@@ -4,6 +4,7 @@
 
 #include "app/widgets/cell.h"
 #include "app/widgets/row-menu.h"
+#include "app/widgets/table-cells.h"
 #include "app/widgets/table-copy.h"
 #include "app/widgets/table-private.h"
 
@@ -186,12 +187,38 @@ show_menu (AppTable *self, double x, double y)
                       item != NULL ? app_row_get_row (item) : 0, G_MENU_MODEL (more), x, y);
 }
 
+static GtkWidget *
+find_cell (GtkWidget *widget, double x, double y)
+{
+  GtkWidget *picked = gtk_widget_pick (widget, x, y, GTK_PICK_DEFAULT);
+
+  return picked != NULL ? gtk_widget_get_ancestor (picked, APP_TYPE_CELL) : NULL;
+}
+
+/* To set the tooltip of a widget asks the display for the pointer: too slow for each cell. */
+static gboolean
+on_tooltip (GtkWidget *view, int x, int y, gboolean by_key, GtkTooltip *tooltip)
+{
+  GtkWidget *cell = by_key ? NULL : find_cell (view, x, y);
+  g_autofree char *text = NULL;
+  AppRow *row;
+
+  if (cell == NULL)
+    return FALSE;
+  row = gtk_list_item_get_item (g_object_get_data (G_OBJECT (cell), "item"));
+  if (row != NULL)
+    text =
+        app_row_dup_tooltip (app_row_get_result (row), app_row_get_row (row),
+                             GPOINTER_TO_UINT (g_object_get_data (G_OBJECT (cell), "column")));
+  gtk_tooltip_set_text (tooltip, text);
+  return text != NULL;
+}
+
 /* Selects the row under the pointer first. */
 static void
 on_secondary_click (GtkGestureClick *gesture, int n, double x, double y, AppTable *self)
 {
-  GtkWidget *picked = gtk_widget_pick (GTK_WIDGET (self), x, y, GTK_PICK_DEFAULT);
-  GtkWidget *cell = picked != NULL ? gtk_widget_get_ancestor (picked, APP_TYPE_CELL) : NULL;
+  GtkWidget *cell = find_cell (GTK_WIDGET (self), x, y);
   GtkListItem *item = cell != NULL ? g_object_get_data (G_OBJECT (cell), "item") : NULL;
 
   if (item != NULL)
@@ -283,6 +310,8 @@ app_table_add_controllers (AppTable *self)
 
   g_signal_connect (self->selection, "notify::selected-item", G_CALLBACK (on_selected), self);
   g_signal_connect (self->view, "activate", G_CALLBACK (on_activate), self);
+  g_signal_connect (self->view, "query-tooltip", G_CALLBACK (on_tooltip), NULL);
+  gtk_widget_set_has_tooltip (self->view, TRUE);
   g_signal_connect (keys, "key-pressed", G_CALLBACK (on_key), self);
   gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
   gtk_widget_add_controller (self->view, keys);

@@ -10,6 +10,8 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
+#define MOST_COMPARED 10000 /* rows; more are shown from the first one on */
+
 /* --- on other threads --- */
 
 typedef struct
@@ -213,6 +215,9 @@ on_rows (GtkWidget *widget, gpointer data, const GError *error)
   earlier = g_steal_pointer (&self->model);
   self->model = g_steal_pointer (&model);
   app_table_update_columns (self);
+  /* GTK makes an object of each new row to find the selected and the topmost one among them. */
+  if (g_list_model_get_n_items (G_LIST_MODEL (self->model)) > MOST_COMPARED)
+    gtk_single_selection_set_model (self->selection, NULL);
   gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
   selected = app_rows_model_get_selected (self->model);
   if (selected != GTK_INVALID_LIST_POSITION)

@@ -55,6 +55,7 @@ setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
   if (column->is_first)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
   g_object_set_data (G_OBJECT (cell), "item", item);
+  g_object_set_data (G_OBJECT (cell), "column", GUINT_TO_POINTER (column->shown.column));
   gtk_list_item_set_child (item, GTK_WIDGET (cell));
 }
 
@@ -64,9 +65,7 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
   GtkWidget *holder = gtk_widget_get_parent (cell);
   GtkWidget *line = holder != NULL ? gtk_widget_get_parent (holder) : NULL;
   g_autofree char *text = app_row_dup_text (result, row, column->shown.column);
-  g_autofree char *tooltip = app_row_dup_tooltip (result, row, column->shown.column);
 
-  gtk_widget_set_tooltip_text (cell, tooltip);
   if (holder != NULL)
     app_set_name (GTK_WIDGET (holder), text);
   if (line != NULL && column->is_first)

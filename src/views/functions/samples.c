@@ -39,6 +39,8 @@ typedef struct
   const ViewRequest *request;
   Rows *rows;
   uint8_t *category; /* [stacks.n] */
+  uint8_t *end;      /* [stacks.n] StackEnd + 1; 0 = not known yet */
+  const char **cut;  /* [stacks.n] why a stack is truncated; NULL = not known yet */
   StackTexts texts;
 } Samples;
 
@@ -55,14 +57,16 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   const Store *store = self->request->store;
   const SymbolTable *symbols = self->request->symbols;
   StackId stack = store->samples.stack[sample];
-  Text cut = sysprof_stack_cut_reason (store, symbols, stack);
 
-  if (sysprof_text_size (cut) > 0)
+  if (self->cut[stack] == NULL)
     {
+      Text cut = sysprof_stack_cut_reason (store, symbols, stack);
       g_autofree char *code = g_strndup (cut.at, sysprof_text_size (cut));
 
-      return sysprof_rows_dup (self->rows, code);
+      self->cut[stack] = sysprof_rows_dup (self->rows, code);
     }
+  if (self->cut[stack][0] != '\0')
+    return self->cut[stack];
   if (end != STACK_WHOLE)
     return reasons[end];
   if (store->processes.row[store->samples.process[sample]].is_kernel)
@@ -110,9 +114,12 @@ add_sample (Samples *self, uint32_t sample)
   const Store *store = self->request->store;
   const StackEvents *samples = &store->samples;
   StackId stack = samples->stack[sample];
-  StackEnd end = sysprof_stack_end (store, self->request->symbols, stack);
   Cell *cells = sysprof_rows_add (self->rows);
+  StackEnd end;
 
+  if (self->end[stack] == 0)
+    self->end[stack] = (uint8_t) (sysprof_stack_end (store, self->request->symbols, stack) + 1);
+  end = (StackEnd) (self->end[stack] - 1);
   cells[TIME].number = sysprof_request_offset (self->request, samples->time[sample]);
   cells[PID].number = samples->pid[sample];
   cells[TID].number = samples->tid[sample];
@@ -148,11 +155,15 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   rows->n_available = request->store->samples.n;
   sysprof_stack_texts_init (&self.texts, request, rows);
   self.category = sysprof_stacks_categorize (request->store, request->symbols, &shape);
+  self.end = g_new0 (uint8_t, MAX (request->store->stacks.n, 1));
+  self.cut = g_new0 (const char *, MAX (request->store->stacks.n, 1));
   for (uint32_t i = 0; i < MIN (n, limit) && sysprof_is_wanted_at (i); i++)
     add_sample (&self, found[i]);
   rows->n_hidden = n - rows->n_rows;
   sysprof_stack_texts_clear (&self.texts);
   g_free (self.category);
+  g_free (self.end);
+  g_free (self.cut);
   return true;
 }
 

@@ -234,8 +234,10 @@ add_singles (TrackFill *fill, const TrackSource *source)
                                                                : ADD_FIRST;
   for (unsigned pass = ADD_FIRST; pass <= ADD_LAST; pass++)
     for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
-      if (state[i] == pass)
+      if (state[i] == pass && fill->tracks->len < MOST_TRACKS)
         add_category (fill, source, i, state);
+      else if (state[i] == pass)
+        fill->set->n_left_out++;
 }
 
 /* One track for all counters of a group, with the counters of the whole machine; those of its
