@@ -141,14 +141,35 @@ is_of_whole (const TrackSource *source, const char *name)
   return !name[strcspn (name, PARTS)] || g_str_has_suffix (name, WHOLE);
 }
 
+static bool
+is_constant (const TrackFill *fill, const Counter *counter)
+{
+  uint32_t end = counter->first_value + counter->n_values;
+
+  for (uint32_t i = counter->first_value; i < end; i++)
+    if (value_at (fill, counter, i) != value_at (fill, counter, counter->first_value))
+      return false;
+  return true;
+}
+
+/* Which counters a track may have. */
+enum
+{
+  TAKE_PARTS = 1 << 0,
+  TAKE_OTHER_UNITS = 1 << 1,
+  TAKE_CONSTANT = 1 << 2, /* in tracks of any unit, others take these always */
+  TAKE_ALL = TAKE_PARTS | TAKE_OTHER_UNITS | TAKE_CONSTANT,
+};
+
 /* Counters of one unit: that of the source, or that of the first counter. */
 static void
-put_all (TrackFill *fill, Track *track, bool takes_parts, bool takes_other_units)
+put_all (TrackFill *fill, Track *track, unsigned takes)
 {
   const TrackSource *source = track->source;
+  bool skips_constant = source->unit[0] == '\0' && !(takes & TAKE_CONSTANT);
   const Counters *counters = &fill->store->counters;
 
-  if (takes_other_units)
+  if (takes & TAKE_OTHER_UNITS)
     track->unit = "";
   for (uint32_t i = 0; i < counters->n && track->n_series < MOST_SERIES; i++)
     {
@@ -156,7 +177,8 @@ put_all (TrackFill *fill, Track *track, bool takes_parts, bool takes_other_units
       const char *unit = shown_unit (fill, counter);
 
       if (!is_in_source (fill, source, counter) ||
-          (!takes_parts && !is_of_whole (source, name_of (fill, counter))))
+          (!(takes & TAKE_PARTS) && !is_of_whole (source, name_of (fill, counter))) ||
+          (skips_constant && is_constant (fill, counter)))
         continue;
       if (track->n_series == 0 && track->unit[0] == '\0')
         track->unit = unit;
@@ -181,17 +203,6 @@ add_single (TrackFill *fill,
       sysprof_track_fill_title (fill, sysprof_store_string (fill->store, counter->description));
   put_counter (fill, track, counter);
   sysprof_track_measure (fill, track);
-}
-
-static bool
-is_constant (const TrackFill *fill, const Counter *counter)
-{
-  uint32_t end = counter->first_value + counter->n_values;
-
-  for (uint32_t i = counter->first_value; i < end; i++)
-    if (value_at (fill, counter, i) != value_at (fill, counter, counter->first_value))
-      return false;
-  return true;
 }
 
 /* What is to be done with a counter. */
@@ -254,8 +265,8 @@ sysprof_fill_counter_tracks (TrackFill *fill, const TrackSource *source)
     }
   track = sysprof_track_fill_add (fill, source, source->title);
   track->is_mirrored = source->out != NULL;
-  for (unsigned i = 0; i < 4 && track->n_series == 0; i++)
-    put_all (fill, track, i % 2 > 0, i / 2 > 0);
+  for (unsigned takes = 0; takes <= TAKE_ALL && track->n_series == 0; takes++)
+    put_all (fill, track, takes);
   sysprof_track_measure (fill, track);
   if (track->n_series == 0)
     g_array_set_size (fill->tracks, fill->tracks->len - 1);
