@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CHILD_SECONDS 20
@@ -28,7 +29,6 @@ sysprof_child_fork (void)
     {
       (void) sigemptyset (&none);
       (void) sigprocmask (SIG_SETMASK, &none, NULL);
-      (void) signal (SIGCHLD, SIG_DFL);
     }
   return child;
 }
@@ -118,6 +118,25 @@ sysprof_child_start (Client *client, Call *call)
   return true;
 }
 
+/* The ID is its own until it is reaped. */
+void
+sysprof_child_kill (const Client *client)
+{
+  if (client->child != 0)
+    (void) kill (client->child, SIGKILL); /* a child that has just ended ignores it */
+}
+
+void
+sysprof_children_reap (Service *service)
+{
+  int child;
+
+  while ((child = waitpid (-1, NULL, WNOHANG)) > 0)
+    for (Client *client = service->clients; client != NULL; client = client->next)
+      if (client->child == child)
+        client->child = 0;
+}
+
 /* Reads the file in memory; reading it never blocks. */
 static uint8_t *
 read_whole (int fd, size_t *size)
@@ -165,7 +184,7 @@ sysprof_child_finish (Service *service, Client *client)
       sysprof_call_answer (service, call);
     }
 
-  (void) kill (client->child, SIGKILL); /* SIGCHLD is ignored, so that the kernel reaps it */
+  sysprof_child_kill (client);
   (void) close (client->socket);
   sysprof_call_free (call);
   client->running = NULL;

@@ -7,7 +7,6 @@
 
 #include "sysprofd/sysprofd.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,7 +315,7 @@ count_children (const Service *service, uint32_t uid)
   unsigned n = 0;
 
   for (const Client *client = service->clients; client != NULL; client = client->next)
-    n += client->child != 0 && client->uid == uid;
+    n += client->running != NULL && client->uid == uid;
   return n;
 }
 
@@ -391,9 +390,9 @@ free_client (Service *service, Client *client)
 {
   if (client->check_serial != 0)
     cancel_question (service, client);
-  if (client->child != 0)
+  if (client->running != NULL)
     {
-      (void) kill (client->child, SIGKILL);
+      sysprof_child_kill (client);
       (void) close (client->socket);
       sysprof_call_free (client->running);
     }

@@ -23,7 +23,8 @@
 #define IDLE_SECONDS      120
 #define MOST_MESSAGE      (64u * 1024)        /* bytes of a call */
 #define MOST_UNSENT       (64u * 1024 * 1024) /* bytes; then no more calls are read */
-#define MOST_READ         64                  /* messages before others get their turn */
+#define LONGEST_WAIT_MSEC 1000
+#define MOST_READ         64 /* messages before others get their turn */
 #define ALLOW_REPLACEMENT 1u
 #define REPLACE_EXISTING  2u
 
@@ -128,7 +129,7 @@ collect (const Service *service, int signals, size_t *n)
   size_t wanted = 2;
 
   for (const Client *client = service->clients; client != NULL; client = client->next)
-    wanted += client->child != 0;
+    wanted += client->running != NULL;
   for (const Hold *hold = service->holds; hold != NULL; hold = hold->next)
     wanted++;
   if (wanted > allocated)
@@ -148,7 +149,7 @@ collect (const Service *service, int signals, size_t *n)
     ready[1].events |= POLLOUT;
   *n = 2;
   for (const Client *client = service->clients; client != NULL; client = client->next)
-    if (client->child != 0)
+    if (client->running != NULL)
       ready[(*n)++] = (struct pollfd){ .fd = client->socket, .events = POLLIN };
   for (const Hold *hold = service->holds; hold != NULL; hold = hold->next)
     ready[(*n)++] = (struct pollfd){ .fd = hold->fd, .events = 0 };
@@ -164,7 +165,7 @@ react (Service *service, const struct pollfd *ready)
   Hold *next;
 
   for (Client *client = service->clients; client != NULL; client = client->next)
-    if (client->child != 0 && ((at++)->revents != 0 || now > client->child_deadline))
+    if (client->running != NULL && ((at++)->revents != 0 || now > client->child_deadline))
       sysprof_child_finish (service, client);
   for (Hold *hold = service->holds; hold != NULL; hold = next, at++)
     {
@@ -180,6 +181,18 @@ react (Service *service, const struct pollfd *ready)
   if (ready[1].revents != 0)
     read_bus (service);
   sysprof_clients_advance (service);
+  sysprof_children_reap (service);
+}
+
+/* Until the next tick of RAPL, or the next look at deadlines. */
+static int
+wait_msec (const Service *service, int64_t now)
+{
+  int64_t left = (service->rapl_tick - now) / NSEC_PER_MSEC + 1;
+
+  if (service->rapl == NULL || left > LONGEST_WAIT_MSEC)
+    return LONGEST_WAIT_MSEC;
+  return left > 0 ? (int) left : 0;
 }
 
 /* Returns the exit status. */
@@ -212,7 +225,7 @@ serve (Service *service, int signals, int64_t idle)
       ready = collect (service, signals, &n);
       if (ready == NULL)
         return 1;
-      if (poll (ready, n, service->rapl != NULL ? 100 : 1000) < 0)
+      if (poll (ready, n, wait_msec (service, now)) < 0)
         continue;
       if (ready[0].revents != 0)
         return 0;
@@ -228,7 +241,6 @@ open_signals (void)
   sigset_t set;
 
   (void) signal (SIGPIPE, SIG_IGN);
-  (void) signal (SIGCHLD, SIG_IGN);
   (void) sigemptyset (&set);
   (void) sigaddset (&set, SIGTERM);
   (void) sigaddset (&set, SIGINT);

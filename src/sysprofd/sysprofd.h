@@ -23,8 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NSEC_PER_SEC INT64_C (1000000000)
-#define SERVICE_NAME "org.gnome.Sysprof3"
+#define NSEC_PER_MSEC INT64_C (1000000)
+#define NSEC_PER_SEC  INT64_C (1000000000)
+#define SERVICE_NAME  "org.gnome.Sysprof3"
 
 typedef struct Service Service;
 typedef struct Client Client;
@@ -125,7 +126,7 @@ struct Client
   size_t n_bytes; /* of the calls */
   unsigned n_fds; /* descriptors in the messages of the calls */
   Call *running;  /* in a child */
-  int child;      /* its process ID; 0 = none */
+  int child;      /* its process ID; 0 = it has been reaped */
   int socket;     /* from the child */
   int64_t child_deadline;
   Client *next;
@@ -143,6 +144,10 @@ int sysprof_child_fork (void);
 bool sysprof_child_start (Client *client, Call *call);
 /* Receives the result, or gives up. */
 void sysprof_child_finish (Service *service, Client *client);
+/* Ends the child of a client, unless it has ended. */
+void sysprof_child_kill (const Client *client);
+/* Reaps the children that have ended. */
+void sysprof_children_reap (Service *service);
 
 /* --- settings and holds --- */
 
