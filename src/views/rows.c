@@ -104,15 +104,18 @@ sysprof_rows_drop_column (Rows *self, uint32_t column)
 {
   uint32_t n = self->n_columns - 1;
   Column *columns = sysprof_arena_alloc (&self->arena, n * sizeof *columns);
-  size_t kept = 0;
+  Cell *kept = self->cells;
 
   for (uint32_t i = 0; i < n; i++)
     columns[i] = self->columns[i + (i >= column)];
-  for (size_t i = 0; i < (size_t) self->n_rows * self->n_columns; i++)
-    if (i % self->n_columns != column)
-      self->cells[kept++] = self->cells[i];
+  for (uint32_t row = 0; row < self->n_rows; row++)
+    for (uint32_t i = 0; i < self->n_columns; i++)
+      if (i != column)
+        *kept++ = self->cells[(size_t) row * self->n_columns + i];
   self->columns = columns;
   self->n_columns = n;
+  self->capacity = self->n_rows;
+  self->cells = g_renew (Cell, self->cells, (size_t) self->n_rows * n);
 }
 
 const char *

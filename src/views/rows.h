@@ -78,10 +78,10 @@ typedef struct
 {
   const char *symbol;
   const char *binary;
-  uint8_t kind; /* SymbolKind */
-  bool is_inlined;
   const char *file; /* source file of the sampled line; "" = unknown */
   uint32_t line;
+  uint8_t kind; /* SymbolKind */
+  bool is_inlined;
 } StackEntry;
 
 typedef struct
