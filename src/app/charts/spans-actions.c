@@ -4,6 +4,7 @@
 
 #include "app/charts/chart-export.h"
 #include "app/charts/spans-private.h"
+#include "app/widgets/row-menu.h"
 
 #include <glib/gi18n.h>
 
@@ -123,24 +124,10 @@ on_action (GtkWidget *widget, const char *name, GVariant *parameter)
       span_actions[i].run (APP_SPANS (widget));
 }
 
-static gboolean
-unparent_later (gpointer popover)
-{
-  gtk_widget_unparent (popover);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-on_menu_closed (GtkPopover *popover, gpointer data)
-{
-  g_idle_add (unparent_later, popover); /* its action still runs */
-}
-
 void
 app_spans_show_menu (AppSpans *self)
 {
   g_autoptr (GMenu) menu = g_menu_new ();
-  GtkWidget *popover;
   GdkRectangle area;
   double x, y;
 
@@ -153,13 +140,7 @@ app_spans_show_menu (AppSpans *self)
   app_span_picture_place (&self->picture, (guint) self->cursor_row,
                           (uint32_t) self->cursor_span, &area);
   gtk_widget_translate_coordinates (self->area, GTK_WIDGET (self), area.x, area.y, &x, &y);
-  area.x = (int) x;
-  area.y = (int) y;
-  popover = gtk_popover_menu_new_from_model (G_MENU_MODEL (menu));
-  gtk_widget_set_parent (popover, GTK_WIDGET (self));
-  gtk_popover_set_pointing_to (GTK_POPOVER (popover), &area);
-  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
-  gtk_popover_popup (GTK_POPOVER (popover));
+  app_row_menu_popup (GTK_WIDGET (self), NULL, 0, G_MENU_MODEL (menu), x, y);
 }
 
 static void

@@ -6,7 +6,9 @@
 
 #include "app/charts/chart-export.h"
 #include "app/charts/cursor.h"
+#include "app/charts/timeline.h"
 #include "app/widgets/naming.h"
+#include "app/widgets/row-menu.h"
 #include "render/render.h"
 #include "text/text.h"
 
@@ -313,36 +315,16 @@ on_export (GtkWidget *widget, const char *name, GVariant *parameter)
                     app_track_get_track (APP_TRACK (widget))->title);
 }
 
-static gboolean
-unparent_later (gpointer popover)
-{
-  gtk_widget_unparent (popover);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-on_menu_closed (GtkPopover *popover, gpointer data)
-{
-  g_idle_add (unparent_later, popover); /* its action still runs */
-}
-
 static void
 show_menu (AppTrack *self, double x, double y)
 {
-  GtkWidget *timeline =
-      gtk_widget_get_ancestor (GTK_WIDGET (self), g_type_from_name ("AppTimeline"));
+  GtkWidget *timeline = gtk_widget_get_ancestor (GTK_WIDGET (self), APP_TYPE_TIMELINE);
   g_autoptr (GMenu) menu = g_menu_new ();
-  GtkWidget *popover;
 
   if (timeline != NULL)
     g_menu_append (menu, _ ("_Pin or Unpin"), "track.pin");
   g_menu_append (menu, _ ("_Export Chart…"), "track.export");
-  popover = gtk_popover_menu_new_from_model (G_MENU_MODEL (menu));
-  gtk_widget_set_parent (popover, GTK_WIDGET (self));
-  gtk_popover_set_pointing_to (GTK_POPOVER (popover),
-                               &(GdkRectangle){ (int) x, (int) y, 1, 1 });
-  g_signal_connect (popover, "closed", G_CALLBACK (on_menu_closed), NULL);
-  gtk_popover_popup (GTK_POPOVER (popover));
+  app_row_menu_popup (GTK_WIDGET (self), NULL, 0, G_MENU_MODEL (menu), x, y);
 }
 
 static void
@@ -451,6 +433,8 @@ app_track_dispose (GObject *object)
   AppTrack *self = APP_TRACK (object);
 
   g_clear_pointer (&self->cursor, app_cursor_free);
+  while (gtk_widget_get_first_child (GTK_WIDGET (object)) != NULL) /* the menu */
+    gtk_widget_unparent (gtk_widget_get_first_child (GTK_WIDGET (object)));
   g_clear_pointer (&self->tracks, app_shared_tracks_unref);
   g_clear_object (&self->session);
   G_OBJECT_CLASS (app_track_parent_class)->dispose (object);

@@ -28,14 +28,17 @@ make_menu (const RowResult *result, uint32_t row, GMenuModel *more)
 static gboolean
 unparent_later (gpointer popover)
 {
-  gtk_widget_unparent (popover);
+  if (gtk_widget_get_parent (popover) != NULL) /* its action may remove the parent */
+    gtk_widget_unparent (popover);
   return G_SOURCE_REMOVE;
 }
 
 static void
 on_closed (GtkPopover *popover, gpointer data)
 {
-  g_idle_add (unparent_later, popover); /* its action still runs */
+  /* Its action still runs. */
+  g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, unparent_later, g_object_ref (popover),
+                   g_object_unref);
 }
 
 void
