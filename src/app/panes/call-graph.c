@@ -84,9 +84,8 @@ new_table (AppSession *session,
 static void
 place_handle (GtkPaned *paned, GParamSpec *spec, gpointer data)
 {
-  int width;
+  int width = gtk_widget_get_width (GTK_WIDGET (paned));
 
-  g_object_get (paned, "max-position", &width, NULL);
   if (width <= 1)
     return;
   gtk_paned_set_position (paned, (int) (width * LEFT_SHARE));

@@ -15,6 +15,7 @@ make_missing (const Section *section)
   GtkWidget *status = adw_status_page_new ();
   g_autofree char *title = g_strdup_printf (_ ("%s: Not Recorded"), _ (section->title));
 
+  gtk_widget_set_vexpand (status, TRUE);
   adw_status_page_set_icon_name (ADW_STATUS_PAGE (status), section->icon);
   adw_status_page_set_title (ADW_STATUS_PAGE (status), title);
   adw_status_page_set_description (ADW_STATUS_PAGE (status), _ (section->missing));

@@ -27,8 +27,8 @@ static const struct
 #define PERCENT_WIDTH 76
 #define LEAST_WIDTH   44
 #define TEXT_MOST     260
-#define CELL_PADDING  28  /* with room for longer figures of another selection */
-#define TITLE_PADDING 32  /* with the arrow of the sorted column */
+#define CELL_PADDING  24  /* with room for longer figures of another selection */
+#define TITLE_PADDING 28  /* with the arrow of the sorted column */
 #define MOST_MEASURED 100 /* rows */
 #define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
 
@@ -246,8 +246,6 @@ app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownCol
   int least = MAX (measure (widget, shown->title) + TITLE_PADDING, LEAST_WIDTH);
   int width;
 
-  if (column->is_long)
-    return 0;
   if (column->share && shown->part == COLUMN_SHOWS_SHARE)
     return MAX (PERCENT_WIDTH, least);
   width = measure_texts (widget, result, shown) + CELL_PADDING;

@@ -27,8 +27,7 @@ typedef struct
  * `titles`: of `columns`, translatable, NULL = those of the view. *(full)* */
 GArray *
 app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles);
-/* Width in px of the longest text and the title in the font of the widget; 0 = the column takes
- * the rest. */
+/* Width in px of the longest text and the title in the font of the widget. */
 int
 app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownColumn *column);
 void app_cell_bind (AppCell *cell, AppRow *row, const ShownColumn *column, bool is_first);

@@ -26,12 +26,15 @@ G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
 
 /* --- columns --- */
 
+#define EXPANDING_LEAST 110 /* px of the column that takes the rest */
+
 typedef struct
 {
   AppTable *table;
   ShownColumn shown; /* without its title */
   ColumnKind kind;
   bool is_first;
+  bool expands;
 } TableColumn;
 
 static void
@@ -52,6 +55,8 @@ setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
   AppCell *cell =
       app_cell_new (sysprof_column_is_figure (&rows->columns[column->shown.column]));
 
+  if (column->expands)
+    gtk_widget_set_size_request (GTK_WIDGET (cell), EXPANDING_LEAST, -1);
   if (column->is_first)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
   g_object_set_data (G_OBJECT (cell), "item", item);
@@ -133,14 +138,16 @@ add_column (AppTable *self,
   g_autoptr (GtkSorter) sorter = NULL;
   int width = expands ? 0 : app_column_get_width (self->view, result, shown);
 
-  *data = (TableColumn){ self, { shown->column, shown->part, NULL }, column->kind, is_first };
+  *data = (TableColumn){
+    self, { shown->column, shown->part, NULL }, column->kind, is_first, expands
+  };
   g_signal_connect (factory, "setup", G_CALLBACK (setup_cell), data);
   g_signal_connect (factory, "bind", G_CALLBACK (bind_cell), data);
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cell), data);
   view_column = gtk_column_view_column_new (shown->title, factory);
   g_object_set_data_full (G_OBJECT (view_column), "column", data, g_free);
   gtk_column_view_column_set_resizable (view_column, TRUE);
-  gtk_column_view_column_set_expand (view_column, width == 0);
+  gtk_column_view_column_set_expand (view_column, expands);
   app_column_remember_width (view_column, self->rows_query,
                              shown->part == COLUMN_SHOWS_AMOUNT ? "amount" : column->name,
                              width);
