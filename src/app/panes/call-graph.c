@@ -10,7 +10,7 @@
 
 #include <glib/gi18n.h>
 
-#define LEFT_SHARE 0.48
+#define LEFT_SHARE 0.42
 
 typedef struct
 {

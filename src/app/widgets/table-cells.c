@@ -23,6 +23,7 @@ static const struct
   { COLUMN_REAL, 72 },
   { COLUMN_GRAPH, 124 },
 };
+#define SHARE_PADDING 8 /* for longer figures */
 #define SHARE_WIDTH   112
 #define PERCENT_WIDTH 76
 #define LEAST_WIDTH   44
@@ -252,7 +253,8 @@ app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownCol
   for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
     if (widths[at].kind == column->kind)
       least = MAX (widths[at].width, least);
-  return MAX (has_bar ? MAX (width, SHARE_WIDTH) : MIN (width, TEXT_MOST), least);
+  return MAX (has_bar ? MAX (width + SHARE_PADDING, SHARE_WIDTH) : MIN (width, TEXT_MOST),
+              least);
 }
 
 char *

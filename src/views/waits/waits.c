@@ -177,7 +177,7 @@ const View sysprof_waits_view = {
   .title = "Waits",
   .summary = "time off the CPU by cause",
   .switches = switches,
-  .recorded_by = "Record off-CPU data with sysprof-cli --off-cpu.",
+  .recorded_by = "Switch on “Record Waits”, or give sysprof-cli --off-cpu.",
   .options = OPTIONS_EVENTS | OPTIONS_FUNCTIONS | OPTIONS_STACKS,
   .fill = fill_waits,
 };
