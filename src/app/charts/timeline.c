@@ -34,7 +34,9 @@ struct _AppTimeline
   GPtrArray *track_widgets; /* of AppTrack */
   GArray *chosen;           /* of uint32_t: tracks in the order of their rows */
   bool shows_all;
-  int width; /* px of the plot for which the tracks were filled */
+  int width;        /* px of the plot */
+  int filled_width; /* for which the tracks are or were filled */
+  bool is_filling;
 };
 
 G_DEFINE_FINAL_TYPE (AppTimeline, app_timeline, GTK_TYPE_WIDGET)
@@ -156,26 +158,6 @@ has_same_rows (AppTimeline *self, const TrackSet *set)
 }
 
 static void
-on_result (GtkWidget *widget, gpointer result, const GError *error)
-{
-  AppTimeline *self = APP_TIMELINE (widget);
-  bool is_same;
-
-  if (error != NULL)
-    return;
-  is_same = has_same_rows (self, result);
-  g_clear_pointer (&self->tracks, app_shared_tracks_unref);
-  self->tracks = app_shared_tracks_new (result);
-  if (!is_same)
-    show_rows (self);
-  else
-    for (guint i = 0; i < self->track_widgets->len; i++)
-      app_track_set_data (self->track_widgets->pdata[i], self->tracks,
-                          g_array_index (self->chosen, uint32_t, i));
-}
-
-/* Asks for the tracks of the section and for those that are pinned. */
-static void
 fill (AppTimeline *self)
 {
   const Focus *focus = app_session_get_focus (self->session);
@@ -198,8 +180,34 @@ fill (AppTimeline *self)
   query = g_malloc0 (sizeof *query + names->len * sizeof (char *));
   *query = (TrackQuery){ memcpy (query + 1, names->pdata, names->len * sizeof (char *)),
                          focus->visible_begin, focus->visible_end, (uint32_t) self->width };
+  self->filled_width = self->width;
+  self->is_filling = true;
   app_query_run (self->query, &app_track_query_kind, self->session, query);
 }
+
+static void
+on_result (GtkWidget *widget, gpointer result, const GError *error)
+{
+  AppTimeline *self = APP_TIMELINE (widget);
+  bool is_same;
+
+  self->is_filling = false;
+  if (error != NULL)
+    return;
+  is_same = has_same_rows (self, result);
+  g_clear_pointer (&self->tracks, app_shared_tracks_unref);
+  self->tracks = app_shared_tracks_new (result);
+  if (!is_same)
+    show_rows (self);
+  else
+    for (guint i = 0; i < self->track_widgets->len; i++)
+      app_track_set_data (self->track_widgets->pdata[i], self->tracks,
+                          g_array_index (self->chosen, uint32_t, i));
+  if (self->filled_width != self->width)
+    fill (self);
+}
+
+/* Asks for the tracks of the section and for those that are pinned. */
 
 /* Whether tracks of one focus are those of the other. */
 static bool
@@ -421,11 +429,10 @@ app_timeline_size_allocate (GtkWidget *widget, int width, int height, int baseli
   int plot = MAX (width - TIMELINE_GUTTER, 1);
 
   gtk_widget_allocate (gtk_widget_get_first_child (widget), width, height, baseline, NULL);
-  if (plot != self->width)
-    {
-      self->width = plot;
-      fill (self);
-    }
+  /* While a panel opens, the width changes with each frame: finish one, then the last. */
+  self->width = plot;
+  if (plot != self->filled_width && !self->is_filling)
+    fill (self);
 }
 
 static void
