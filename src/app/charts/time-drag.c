@@ -22,7 +22,7 @@ typedef struct
   bool is_dragging;
 } TimeDrag;
 
-/* The end of the selection that stays if the one at `x` is dragged. FALSE if no edge is there. */
+/* The end of the selection that stays if the one at `x` is dragged. FALSE without an edge. */
 static bool
 find_edge (TimeDrag *self, double x, int64_t *other)
 {
