@@ -161,7 +161,7 @@ quit (GSimpleAction *action, GVariant *parameter, gpointer data)
   end_windows (data, gtk_window_close); /* each may ask, and a recording stops first */
 }
 
-/* Ends without a question: the greeter offers unsaved recordings again. The next signal kills. */
+/* Ends without a question: the greeter offers unsaved recordings again. The next one kills. */
 static gboolean
 on_signal (gpointer data)
 {
