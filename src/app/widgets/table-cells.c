@@ -29,7 +29,7 @@ static const struct
 #define LEAST_WIDTH   44
 #define TEXT_MOST     260
 #define CELL_PADDING  24  /* with room for longer figures of another selection */
-#define TITLE_PADDING 28  /* with the arrow of the sorted column */
+#define TITLE_PADDING 34  /* with the arrow of the sorted column */
 #define MOST_MEASURED 100 /* rows */
 #define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
 
