@@ -57,6 +57,23 @@ class Windows(unittest.TestCase):
         app.wait_for('other.syscap', 'frame')
         self.wait_until_loaded(2)
 
+    def test_bus_starts_the_application(self):
+        services = pathlib.Path(os.environ['XDG_DATA_HOME'], 'dbus-1/services')
+        services.mkdir(parents=True, exist_ok=True)
+        service = (pathlib.Path(__file__).resolve().parents[2] / f'data/app/{desktop.NAME}.service.in').read_text()
+        (services / f'{desktop.NAME}.service').write_text(service.replace('@bindir@/sysprof', desktop.PROGRAM))
+        self.app = desktop.Application('sh', '-c', f"""gapplication launch {desktop.NAME} "$0" || exit 1; tail -f /dev/null &
+                                       trap "kill $!; gapplication action {desktop.NAME} quit; exit 0" TERM; wait""", self.capture)
+        self.app.wait_for('painter.syscap', 'frame')
+        self.wait_until_loaded()
+        self.app.close()
+        self.app.process = subprocess.Popen(['tail', '-f', '/dev/null'])
+        try:
+            self.app.wait(lambda: not self.app.root(), 'end of the application')
+        finally:
+            self.app.process.kill()
+        self.app = None
+
     def test_compressed_captures_and_imports_open(self):
         packed = self.folder / 'packed.syscap.gz'
         packed.write_bytes(gzip.compress(self.capture.read_bytes()))
