@@ -9,6 +9,7 @@ import gzip
 import lzma
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,17 @@ class Files(unittest.TestCase):
     def test_help(self):
         for page in HELP.glob('*.page'):
             self.assertEqual(run('xmllint', '--noout', str(page)).stderr, '')
+
+    def test_texts_can_be_translated(self):
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        marked = {str(path.relative_to(root)) for path in root.glob('src/app/*/*.c') if re.search(r'\b(N?_|ngettext) \(\s*"', path.read_text())}
+        listed = set((root / 'po/POTFILES').read_text().split())
+        self.assertEqual(marked - listed, set())
+        self.assertEqual([name for name in listed if not (root / name).exists()], [])
+        result = run('xgettext', '--from-code=UTF-8', '-k_', '-kN_', '-kngettext:1,2', f'--directory={root}', '-o', '-', *sorted(marked))
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        for text in ('Time Profiler', 'Record to _File…', 'Next region of the window', '%s: Not Recorded'):
+            self.assertIn(f'msgid "{text}"', result.stdout)
 
     def test_types_of_files(self):
         with tempfile.TemporaryDirectory() as folder:

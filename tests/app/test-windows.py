@@ -154,6 +154,39 @@ class Windows(unittest.TestCase):
         app.wait(lambda: 'freed window' in app.read() and f'freed session {other}' in app.read(), 'end of the window and its data')
         self.assertIsNotNone(app.find('painter.syscap', 'frame'))
 
+    def test_keys_of_regions_and_filters(self):
+        app = self.open(self.capture)
+        app.focus('painter.syscap')
+        app.show('time-profiler/callgraph')
+        app.wait_for(lambda name: name.startswith('draw, '))
+
+        def focused(top):
+            return any(node.getState().contains(app.pyatspi.STATE_FOCUSED) for node in app.walk(top))
+        for region in ('Sections', 'AppTimeline', 'Functions', 'Samples of the Chosen Row', 'Sections'):
+            app.key('F6')
+            app.wait(lambda: focused(app.find(region)), f'keyboard in {region}')
+        app.key('ctrl+l')
+        app.focus('Add Filter')
+        app.entry(app.find('Add Filter', 'frame')).setTextContents('parse')
+        app.wait_for('parse, Function')
+        app.key('Return')
+        app.wait_for(lambda name: name.startswith('Remove filter: ') and 'parse' in name)
+
+    def test_narrow_window_shows_one_pane(self):
+        app = self.open(self.capture)
+        app.focus('painter.syscap')
+        app.show('time-profiler/callgraph')
+
+        def shown():
+            return [app.find(title, 'tree table') is not None for title in ('Callers', 'Descendants')]
+        app.wait(lambda: shown() == [True, True], 'all panes')
+        app.resize('painter.syscap', 360, 640)
+        app.wait(lambda: shown() == [False, False], 'one pane')
+        app.press('Descendants', 'push button')
+        app.wait(lambda: shown() == [False, True], 'other pane')
+        app.resize('painter.syscap', 1200, 700)
+        app.wait(lambda: shown() == [True, True], 'all panes again')
+
     def test_size_is_remembered(self):
         app = self.open(self.capture)
         app.focus('painter.syscap')

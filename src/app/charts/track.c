@@ -348,8 +348,9 @@ on_key (GtkEventControllerKey *controller,
 {
   const Track *track = app_track_get_track (self);
   int64_t at = -1, end, begin;
-  bool is_step = key == GDK_KEY_Left || key == GDK_KEY_Right;
-  int step = key == GDK_KEY_Left || key == GDK_KEY_End ? -1 : 1;
+  bool is_back = key == GDK_KEY_Left || key == GDK_KEY_comma;
+  bool is_step = is_back || key == GDK_KEY_Right || key == GDK_KEY_period;
+  int step = is_back || key == GDK_KEY_End ? -1 : 1;
 
   if (track != NULL && (key == GDK_KEY_Up || key == GDK_KEY_Down) &&
       (state & MOVE_MODIFIERS) == MOVE_MODIFIERS)

@@ -25,6 +25,7 @@ typedef struct
   AppSession *session;
   AppQuery *query;
   GtkWidget *window, *entry, *list;
+  bool adds_filter;
 } GoTo;
 
 /* Where a kind of found names leads. It sets a filter, or searches for the name there. */
@@ -36,7 +37,7 @@ static const struct
   bool searches;
   const char *section, *view;
 } targets[] = {
-  { "symbol", N_ ("Function"), NULL, false, "time-profiler", "callgraph" },
+  { "symbol", N_ ("Function"), "symbol", false, "time-profiler", "callgraph" },
   { "binary", N_ ("Binary"), "binary", false, "time-profiler", "callgraph" },
   { "process", N_ ("Process"), "process", false, "time-profiler", "callgraph" },
   { "mark", N_ ("Mark"), NULL, true, "marks", "table" },
@@ -107,7 +108,7 @@ fits (GoTo *self, const char *title)
 static void
 add_sections (GoTo *self)
 {
-  for (size_t i = 0; app_sections[i] != NULL; i++)
+  for (size_t i = 0; !self->adds_filter && app_sections[i] != NULL; i++)
     if (fits (self, _ (app_sections[i]->title)))
       add_row (self, SECTION, _ ("Section"), _ (app_sections[i]->title), app_sections[i]->id);
 }
@@ -118,7 +119,7 @@ add_commands (GoTo *self)
 {
   const char *title, *action;
 
-  for (size_t i = 0; app_shortcuts_get (i, &title, &action); i++)
+  for (size_t i = 0; !self->adds_filter && app_shortcuts_get (i, &title, &action); i++)
     if (action[0] != '\0' && !g_str_has_prefix (action, "win.section") && fits (self, title))
       add_row (self, COMMAND, _ ("Command"), title, action);
 }
@@ -153,7 +154,8 @@ on_found (GtkWidget *window, gpointer data, const GError *error)
       g_autofree char *where = app_row_result_dup_cell (result, row, "where");
 
       for (size_t i = 0; i < G_N_ELEMENTS (targets); i++)
-        if (g_str_equal (targets[i].kind, kind))
+        if (g_str_equal (targets[i].kind, kind) &&
+            (!self->adds_filter || targets[i].filter != NULL))
           add_row (self, kind, _ (targets[i].title), name, where);
     }
   add_commands (self);
@@ -185,10 +187,12 @@ go_to_target (GoTo *self, GtkWidget *window, size_t i, const char *name, const c
 
   if (g_str_equal (targets[i].kind, "counter"))
     section = find_section_of_counter (where);
-  if (g_str_equal (targets[i].kind, "symbol"))
+  if (g_str_equal (targets[i].kind, "symbol") && !self->adds_filter)
     app_session_set_root (self->session, name);
   else if (targets[i].filter != NULL)
     app_session_add_filter (self->session, targets[i].filter, name);
+  if (self->adds_filter)
+    return;
   app_session_open (self->session, section, targets[i].view);
   if (targets[i].searches)
     gtk_widget_activate_action (window, "win.search", "s", name);
@@ -228,13 +232,14 @@ on_entry_activate (GtkSearchEntry *entry, GoTo *self)
 }
 
 void
-app_go_to_show (GtkWindow *parent, AppSession *session)
+app_go_to_show (GtkWindow *parent, AppSession *session, bool adds_filter)
 {
   GoTo *self = g_new0 (GoTo, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *scroller = gtk_scrolled_window_new (), *header = adw_header_bar_new ();
 
   self->session = g_object_ref (session);
+  self->adds_filter = adds_filter;
   self->window = adw_window_new ();
   self->entry = gtk_search_entry_new ();
   self->list = gtk_list_box_new ();
@@ -254,7 +259,8 @@ app_go_to_show (GtkWindow *parent, AppSession *session)
   g_signal_connect_swapped (self->entry, "stop-search", G_CALLBACK (gtk_window_close),
                             self->window);
   g_signal_connect (self->list, "row-activated", G_CALLBACK (go), self);
-  gtk_window_set_title (GTK_WINDOW (self->window), _ ("Go To"));
+  gtk_window_set_title (GTK_WINDOW (self->window),
+                        adds_filter ? _ ("Add Filter") : _ ("Go To"));
   gtk_window_set_transient_for (GTK_WINDOW (self->window), parent);
   gtk_window_set_modal (GTK_WINDOW (self->window), TRUE);
   gtk_window_set_default_size (GTK_WINDOW (self->window), WIDTH, HEIGHT);

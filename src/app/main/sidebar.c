@@ -101,6 +101,7 @@ app_sidebar_new (AppSession *session,
   gtk_widget_set_vexpand (scroller, TRUE);
   gtk_widget_set_size_request (box, 228, -1);
   gtk_widget_add_css_class (box, "sidebar-box");
+  gtk_widget_add_css_class (box, "background"); /* it may be over the view */
   gtk_box_append (GTK_BOX (box), scroller);
   gtk_box_append (GTK_BOX (box), app_navigation_new ());
   g_object_set_data (G_OBJECT (box), "list", list);

@@ -120,7 +120,12 @@ make_main_menu (void)
     { N_ ("_Export View…"), "win.export-view" },
     { N_ ("Export _Timeline…"), "win.export-chart" },
     { NULL },
-    { N_ ("_Go To…"), "win.go-to" },
+    { N_ ("_Back"), "win.back" },
+    { N_ ("_Forward"), "win.forward" },
+    { N_ ("Go _To…"), "win.go-to" },
+    { N_ ("_Search"), "win.find" },
+    { N_ ("Add Fi_lter…"), "win.add-filter" },
+    { N_ ("_Details"), "win.toggle-right" },
     { NULL },
     { N_ ("_Keyboard Shortcuts"), "win.show-help-overlay" },
     { N_ ("_Help"), "app.help" },
@@ -170,7 +175,7 @@ make_menu_button (const char *icon, const char *title)
   return button;
 }
 
-/* Two buttons that narrow windows do without: keys do the same. */
+/* Two buttons that narrow windows do without: the main menu has their actions, too. */
 static GtkWidget *
 make_wide_only (GtkWidget *first, GtkWidget *second)
 {

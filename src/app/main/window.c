@@ -26,6 +26,7 @@
 
 #define WIDTH  1200 /* px */
 #define HEIGHT 750
+#define NARROW 550 /* px, with the shadow: less has the style class "narrow" */
 
 struct _AppWindow
 {
@@ -52,7 +53,6 @@ struct _AppWindow
   GtkWidget *pages; /* GtkStack of sections */
   GtkWidget *details;
   bool hides_details; /* the user closed them */
-  bool keeps_wish;    /* the window itself opens or closes them */
 };
 
 G_DEFINE_FINAL_TYPE (AppWindow, app_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -63,6 +63,16 @@ static GtkWidget *
 get_page (AppWindow *self)
 {
   return self->pages != NULL ? gtk_stack_get_visible_child (GTK_STACK (self->pages)) : NULL;
+}
+
+/* Opens or closes the details. They do not open over the view. */
+static void
+place_details (AppWindow *self)
+{
+  AdwFlap *flap = ADW_FLAP (self->right);
+
+  adw_flap_set_reveal_flap (flap, self->section->make_details != NULL && !self->hides_details &&
+                                      !adw_flap_get_folded (flap));
 }
 
 static void
@@ -76,10 +86,7 @@ show_details (AppWindow *self, const Section *section)
   if (section->make_details != NULL)
     gtk_box_append (GTK_BOX (self->details), section->make_details (self->session));
   g_simple_action_set_enabled (G_SIMPLE_ACTION (action), section->make_details != NULL);
-  self->keeps_wish = true;
-  adw_flap_set_reveal_flap (ADW_FLAP (self->right),
-                            section->make_details != NULL && !self->hides_details);
-  self->keeps_wish = false;
+  place_details (self);
 }
 
 static void
@@ -98,6 +105,8 @@ show_section (AppWindow *self, const Section *section)
   app_sidebar_select (self->sidebar, section);
   gtk_widget_set_visible (self->weight, has_data && section->chooses_weight);
   show_details (self, section);
+  if (adw_flap_get_folded (ADW_FLAP (self->left)))
+    adw_flap_set_reveal_flap (ADW_FLAP (self->left), FALSE);
 }
 
 static void
@@ -162,20 +171,22 @@ static void
 toggle_right (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   AppWindow *self = data;
+  AdwFlap *flap = ADW_FLAP (self->right);
+  bool is_shown = adw_flap_get_reveal_flap (flap);
 
-  adw_flap_set_reveal_flap (ADW_FLAP (self->right),
-                            !adw_flap_get_reveal_flap (ADW_FLAP (self->right)));
+  if (!adw_flap_get_folded (flap))
+    self->hides_details = is_shown;
+  adw_flap_set_reveal_flap (flap, !is_shown);
 }
 
 static void
 on_reveal_right (AppWindow *self)
 {
   GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "toggle-right");
-  bool is_shown = adw_flap_get_reveal_flap (ADW_FLAP (self->right));
 
-  g_simple_action_set_state (G_SIMPLE_ACTION (action), g_variant_new_boolean (is_shown));
-  if (!self->keeps_wish)
-    self->hides_details = !is_shown;
+  g_simple_action_set_state (
+      G_SIMPLE_ACTION (action),
+      g_variant_new_boolean (adw_flap_get_reveal_flap (ADW_FLAP (self->right))));
 }
 
 static void
@@ -198,6 +209,7 @@ show_document (AppWindow *self, SysprofDocument *document)
   add_toggle (self, "toggle-left", self->left);
   g_signal_connect_swapped (self->right, "notify::reveal-flap", G_CALLBACK (on_reveal_right),
                             self);
+  g_signal_connect_swapped (self->right, "notify::folded", G_CALLBACK (place_details), self);
   menu = app_options_make_menu (self->session);
   gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->options_button), menu);
   g_signal_connect_object (self->session, "open", G_CALLBACK (on_open), self, 0);
@@ -359,7 +371,40 @@ go_to (GSimpleAction *action, GVariant *parameter, gpointer data)
   AppWindow *self = data;
 
   if (self->session != NULL)
-    app_go_to_show (GTK_WINDOW (self), self->session);
+    app_go_to_show (GTK_WINDOW (self), self->session, false);
+}
+
+static void
+add_filter (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+
+  if (self->session != NULL)
+    app_go_to_show (GTK_WINDOW (self), self->session, true);
+}
+
+/* Moves the keyboard from one part of the window to the next: sections, time, view, details. */
+static void
+next_region (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  AppWindow *self = data;
+  GtkWidget *const regions[] = { self->sidebar, self->timeline, self->pages, self->details };
+  GtkWidget *focus = gtk_root_get_focus (GTK_ROOT (self));
+  size_t n = G_N_ELEMENTS (regions), at = n - 1;
+
+  if (self->session == NULL)
+    return;
+  for (size_t i = 0; i < n; i++)
+    if (focus != NULL && gtk_widget_is_ancestor (focus, regions[i]))
+      at = i;
+  for (size_t i = 1; i <= n; i++)
+    {
+      GtkWidget *region = regions[(at + i) % n];
+
+      if (gtk_widget_get_child_visible (region) && gtk_widget_get_mapped (region) &&
+          gtk_widget_child_focus (region, GTK_DIR_TAB_FORWARD))
+        return;
+    }
 }
 
 static void
@@ -397,6 +442,23 @@ record_again (GSimpleAction *action, GVariant *parameter, gpointer data)
 }
 
 /* --- life --- */
+
+static void
+on_layout (AppWindow *self, int width)
+{
+  if (width < NARROW)
+    gtk_widget_add_css_class (GTK_WIDGET (self), "narrow");
+  else
+    gtk_widget_remove_css_class (GTK_WIDGET (self), "narrow");
+}
+
+static void
+app_window_realize (GtkWidget *widget)
+{
+  GTK_WIDGET_CLASS (app_window_parent_class)->realize (widget);
+  g_signal_connect_object (gtk_native_get_surface (GTK_NATIVE (widget)), "layout",
+                           G_CALLBACK (on_layout), widget, G_CONNECT_SWAPPED);
+}
 
 static gboolean
 app_window_close_request (GtkWindow *window)
@@ -445,6 +507,7 @@ app_window_class_init (AppWindowClass *class)
   G_OBJECT_CLASS (class)->dispose = app_window_dispose;
   G_OBJECT_CLASS (class)->finalize = app_window_finalize;
   GTK_WINDOW_CLASS (class)->close_request = app_window_close_request;
+  GTK_WIDGET_CLASS (class)->realize = app_window_realize;
 }
 
 static GtkWidget *
@@ -475,6 +538,8 @@ app_window_init (AppWindow *self)
     { "export-view", export_view },
     { "export-chart", export_chart },
     { "go-to", go_to },
+    { "add-filter", add_filter },
+    { "next-region", next_region },
     { "next-view", next_view, "i" },
     { "section", choose_section, "s" },
     { "save-as", save_as },

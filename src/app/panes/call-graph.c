@@ -127,5 +127,7 @@ app_call_graph_new (AppSession *session, const SectionView *view)
   gtk_paned_set_shrink_start_child (GTK_PANED (all), FALSE);
   gtk_paned_set_shrink_end_child (GTK_PANED (all), FALSE);
   g_object_set_data_full (G_OBJECT (all), "call-graph", self, call_graph_free);
-  return all;
+  return app_pane_switcher_new (
+      all, (GtkWidget *[]){ self->functions, self->callers, self->descendants, NULL },
+      (const char *[]){ titles[0][0], titles[1][0], titles[2][0] });
 }

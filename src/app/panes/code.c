@@ -465,5 +465,6 @@ app_code_pane_new (AppSession *session, const SectionView *view)
   gtk_paned_set_position (GTK_PANED (paned), 300);
   gtk_paned_set_shrink_start_child (GTK_PANED (paned), FALSE);
   gtk_paned_set_shrink_end_child (GTK_PANED (paned), FALSE);
-  return paned;
+  return app_pane_switcher_new (paned, (GtkWidget *[]){ self->functions, self->stack, NULL },
+                                (const char *[]){ N_ ("Functions"), view->title });
 }

@@ -4,6 +4,7 @@
  * finding is a link: it sets the focus and opens the view that shows more. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
 #include "app/widgets/table.h"
@@ -98,7 +99,8 @@ static const QueryKind facts_kind = { .fill = list_facts,
 static GtkWidget *
 make_label (const char *text, bool is_name)
 {
-  GtkWidget *label = gtk_label_new (text);
+  g_autofree char *cut = app_dup_cut_text (text);
+  GtkWidget *label = gtk_label_new (cut);
 
   gtk_label_set_xalign (GTK_LABEL (label), is_name ? 1 : 0);
   gtk_label_set_yalign (GTK_LABEL (label), 0);
@@ -212,7 +214,9 @@ add_finding (Overview *self, uint32_t i)
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), is_link);
   if (is_link)
     {
-      gtk_widget_set_tooltip_text (row, command);
+      g_autofree char *cut = app_dup_cut_text (command);
+
+      gtk_widget_set_tooltip_text (row, cut);
       gtk_box_append (GTK_BOX (box), gtk_image_new_from_icon_name ("go-next-symbolic"));
     }
   g_object_set_data (G_OBJECT (row), "row", GUINT_TO_POINTER (i));

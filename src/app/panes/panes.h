@@ -6,6 +6,10 @@
 
 #include "app/sections/sections.h"
 
+/* A box with `content`, whose panes stand beside each other. Narrow windows show one of them and
+ * buttons with translatable titles below. `panes` ends with NULL. */
+GtkWidget *
+app_pane_switcher_new (GtkWidget *content, GtkWidget *const *panes, const char *const *titles);
 /* Functions, callers and descendants in three panes. */
 GtkWidget *app_call_graph_new (AppSession *session, const SectionView *view);
 GtkWidget *app_flame_view_new (AppSession *session, const SectionView *view);

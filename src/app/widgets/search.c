@@ -8,6 +8,8 @@
 
 #include <glib/gi18n.h>
 
+#define LEAST_LETTERS 5 /* fit in narrow windows */
+
 static void
 on_mode (GtkSearchBar *bar, GParamSpec *spec, AppSearch *self)
 {
@@ -36,6 +38,7 @@ app_search_init (AppSearch *self, void (*changed) (gpointer data), gpointer data
   self->entry = gtk_search_entry_new ();
   self->count = gtk_label_new (NULL);
   gtk_widget_set_hexpand (self->entry, TRUE);
+  gtk_editable_set_width_chars (GTK_EDITABLE (self->entry), LEAST_LETTERS);
   gtk_widget_set_hexpand (row, TRUE);
   gtk_widget_add_css_class (self->count, "dim-label");
   app_set_name (self->entry, _ ("Search"));

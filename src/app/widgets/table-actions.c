@@ -299,6 +299,10 @@ app_table_class_add_actions (GtkWidgetClass *class)
   gtk_widget_class_install_action (class, "view.row", "s", on_row_action);
   gtk_widget_class_install_action (class, "view.menu", NULL, on_menu_key);
   gtk_widget_class_add_binding_action (class, GDK_KEY_c, GDK_CONTROL_MASK, "view.copy", NULL);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_c, GDK_CONTROL_MASK | GDK_SHIFT_MASK,
+                                       "view.copy-markdown", NULL);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_comma, 0, "view.previous", NULL);
+  gtk_widget_class_add_binding_action (class, GDK_KEY_period, 0, "view.next", NULL);
   gtk_widget_class_add_binding_action (class, GDK_KEY_F10, GDK_SHIFT_MASK, "view.menu", NULL);
 }
 
