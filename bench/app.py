@@ -27,8 +27,8 @@ QUIET = ['--no-perf', '--no-cpu', '--no-disk', '--no-memory', '--no-network', '-
 MARK = 10
 Frame = collections.namedtuple('Frame', 'begin end main process')
 
-TIMELINE = (0.6, 0.2)  # parts of the window
-VIEW = (0.5, 0.6)
+TIMELINE = (0.6, 95)  # a part of the width, and px
+VIEW = (0.5, 480)
 STEPS = 40
 
 
@@ -58,7 +58,7 @@ def keys(*names):
 
 # Title, view, where the pointer is, what the user does.
 GESTURES = (
-    ('call graph: scroll', 'time-profiler/callgraph', (0.3, 0.6), scroll),
+    ('call graph: scroll', 'time-profiler/callgraph', (0.3, 250), scroll),
     ('call graph: zoom timeline', 'time-profiler/callgraph', TIMELINE, zoom),
     ('call graph: drag selection', 'time-profiler/callgraph', TIMELINE, select),
     ('call graph: zoom and select by key', 'time-profiler/callgraph', VIEW, keys('ctrl+plus', 'ctrl+minus')),
@@ -75,7 +75,6 @@ GESTURES = (
     ('mark table: zoom timeline', 'marks/table', TIMELINE, zoom),
     ('mark table: drag selection', 'marks/table', TIMELINE, select),
     ('CPU counters: zoom timeline', 'cpu/chart', TIMELINE, zoom),
-    ('CPU counters: scroll', 'cpu/chart', VIEW, scroll),
     ('CPU values: scroll', 'cpu/table', VIEW, scroll),
     ('CPU values: drag selection', 'cpu/table', TIMELINE, select),
 )
@@ -175,13 +174,13 @@ def measure(capture, size, folder, options):
         if options.only and options.only not in title:
             continue
         call('org.gtk.Actions.Activate', 'section', f"[<'{view}'>]", '{}')
-        xdotool('mousemove', *(str(int(part * length)) for part, length in zip(place, size)))
+        xdotool('mousemove', str(int(place[0] * size[0])), str(place[1]))
         application.rest()
         begin = now()
         xdotool(*gesture(size))
         application.rest()
         spans.append((title, begin, now()))
-        call('org.gtk.Actions.Activate', 'zoom-one', '[]', '{}')
+        call('org.gtk.Actions.Activate', 'zoom-reset', '[]', '{}')
     application.rest()
     begin = now()
     time.sleep(3)

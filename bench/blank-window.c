@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A window that is one color and paints all of it anew in each frame: the least that a frame can
- * cost.
+/* A window that is one color and paints all of it anew in each frame: the least that a frame
+ * can cost.
  *
  *     blank-window WIDTH HEIGHT FRAMES */
 

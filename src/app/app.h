@@ -11,9 +11,10 @@
  *   recording/   greeter, settings, recording pad
  *
  * Widgets do not compute. A window has one session (session/session.h) with an immutable focus:
- * times, filters, root, weight and options. A widget follows its signal "focus-changed" and
- * runs a query (session/query.h): rows of a view (session/row-query.h) or tracks
- * (charts/track.h). Results are frozen.
+ * times, filters, root, weight and options. A widget follows its signal "focus-changed", or
+ * "selection-changed" if the visible time does not matter to it, and runs a query
+ * (session/query.h): rows of a view (session/row-query.h) or tracks (charts/track.h). Results
+ * are frozen.
  *
  * Each new part is a row of one table:
  *

@@ -461,7 +461,7 @@ app_flame_new (AppSession *session, const RowQuery *query)
 
   self->session = g_object_ref (session);
   self->rows_query = app_row_query_new (query);
-  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  g_signal_connect_swapped (session, "selection-changed", G_CALLBACK (refresh), self);
   refresh (self);
   return GTK_WIDGET (self);
 }

@@ -407,6 +407,7 @@ static const QueryKind query_kind = {
   .fill = fill,
   .free_input = span_query_free,
   .free_result = (GDestroyNotify) sysprof_span_chart_free,
+  .follows_gestures = true,
 };
 
 static void
@@ -545,7 +546,7 @@ app_spans_new (AppSession *session, const char *name, const char *title)
   self->name = name;
   gtk_accessible_update_property (GTK_ACCESSIBLE (self->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   title, -1);
-  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  g_signal_connect_swapped (session, "selection-changed", G_CALLBACK (refresh), self);
   refresh (self);
   return GTK_WIDGET (self);
 }

@@ -43,6 +43,7 @@ const QueryKind app_track_query_kind = {
   .fill = fill,
   .free_input = g_free,
   .free_result = (GDestroyNotify) sysprof_tracks_free,
+  .follows_gestures = true,
 };
 
 SharedTracks *

@@ -140,7 +140,7 @@ app_options_add_actions (GActionMap *map, AppSession *session)
     }
   g_signal_connect_object (weight, "change-state", G_CALLBACK (on_change_weight), session, 0);
   g_action_map_add_action (map, G_ACTION (weight));
-  g_signal_connect_object (session, "focus-changed", G_CALLBACK (follow_focus), map, 0);
+  g_signal_connect_object (session, "selection-changed", G_CALLBACK (follow_focus), map, 0);
 }
 
 /* Whether the capture has data of this weight. */
@@ -225,7 +225,7 @@ app_weight_button_new (AppSession *session)
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (button), FALSE);
   gtk_widget_set_tooltip_text (button, _ ("Weight of the call graphs"));
   gtk_widget_set_sensitive (button, g_menu_model_get_n_items (menu) > 1);
-  g_signal_connect_object (session, "focus-changed", G_CALLBACK (name_weight), button, 0);
+  g_signal_connect_object (session, "selection-changed", G_CALLBACK (name_weight), button, 0);
   name_weight (session, GTK_MENU_BUTTON (button));
   return button;
 }

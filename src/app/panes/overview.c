@@ -399,7 +399,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   self->facts_query = app_query_new (self->page, on_facts);
   self->report_query = app_query_new (self->page, on_report);
   self->findings_query = app_query_new (self->page, on_findings);
-  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (refresh), self);
+  g_signal_connect_swapped (session, "selection-changed", G_CALLBACK (refresh), self);
   refresh (self);
   return self->page;
 }

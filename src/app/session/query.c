@@ -5,6 +5,7 @@
 #include "app/session/query.h"
 
 #define DIM_AFTER_MSEC 200
+#define PAUSE_MSEC     120 /* requests that follow one another more quickly are of one gesture */
 
 struct AppQuery
 {
@@ -12,7 +13,9 @@ struct AppQuery
   QueryDone *done;
   GCancellable *cancellable; /* of the newest request; NULL = none runs */
   guint dim_timeout;
-  /* The newest request, until its owner is mapped; NULL = none. */
+  guint start_timeout;
+  gint64 asked_at;
+  /* The newest request, until it starts; NULL = none. */
   const QueryKind *kind;
   AppSession *session;
   gpointer input;
@@ -56,7 +59,7 @@ undim (AppQuery *self)
   gtk_widget_remove_css_class (self->owner, "waiting");
 }
 
-/* Frees the request that waits for its owner. */
+/* Frees the request that has not started. */
 static void
 forget (AppQuery *self)
 {
@@ -66,12 +69,19 @@ forget (AppQuery *self)
   g_clear_object (&self->session);
 }
 
-void
-app_query_cancel (AppQuery *self)
+static void
+stop (AppQuery *self)
 {
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->cancellable);
+}
+
+void
+app_query_cancel (AppQuery *self)
+{
+  g_clear_handle_id (&self->start_timeout, g_source_remove);
+  stop (self);
   forget (self);
   undim (self);
 }
@@ -81,10 +91,9 @@ app_query_free (AppQuery *self)
 {
   /* The owner may be in its finalizer: removing a class would take a reference to it. */
   g_clear_handle_id (&self->dim_timeout, g_source_remove);
+  g_clear_handle_id (&self->start_timeout, g_source_remove);
   g_signal_handlers_disconnect_by_data (self->owner, self);
-  if (self->cancellable != NULL)
-    g_cancellable_cancel (self->cancellable);
-  g_clear_object (&self->cancellable);
+  stop (self);
   forget (self);
   g_free (self);
 }
@@ -133,6 +142,8 @@ run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
     g_task_return_pointer (task, result, request->kind->free_result);
 }
 
+static void start (AppQuery *self);
+
 static void
 finish (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -147,16 +158,19 @@ finish (GObject *source, GAsyncResult *result, gpointer data)
   value = g_task_propagate_pointer (task, &error);
   undim (request->query);
   g_clear_object (&request->query->cancellable);
+  start (request->query);
   request->query->done (request->query->owner, value, error);
 }
 
+/* Starts the newest request, unless it has to wait. */
 static void
 start (AppQuery *self)
 {
   g_autoptr (GTask) task = NULL;
   Request *request;
 
-  if (self->kind == NULL)
+  if (self->kind == NULL || self->cancellable != NULL || self->start_timeout != 0 ||
+      !gtk_widget_get_mapped (self->owner))
     return;
   self->cancellable = g_cancellable_new ();
   request = g_new0 (Request, 1);
@@ -168,19 +182,40 @@ start (AppQuery *self)
   task = g_task_new (NULL, self->cancellable, finish, NULL);
   g_task_set_check_cancellable (task, FALSE);
   g_task_set_task_data (task, request, request_free);
-  self->dim_timeout = g_timeout_add (DIM_AFTER_MSEC, dim, self);
+  if (self->dim_timeout == 0)
+    self->dim_timeout = g_timeout_add (DIM_AFTER_MSEC, dim, self);
   g_task_run_in_thread (task, run);
+}
+
+static gboolean
+on_pause (gpointer data)
+{
+  AppQuery *self = data;
+
+  self->start_timeout = 0;
+  start (self);
+  return G_SOURCE_REMOVE;
 }
 
 void
 app_query_run (AppQuery *self, const QueryKind *kind, AppSession *session, gpointer input)
 {
-  app_query_cancel (self);
+  gint64 now = g_get_monotonic_time ();
+  bool is_gesture = now - self->asked_at < PAUSE_MSEC * G_TIME_SPAN_MILLISECOND;
+
+  forget (self);
+  if (!kind->follows_gestures)
+    {
+      g_clear_handle_id (&self->start_timeout, g_source_remove);
+      stop (self);
+    }
+  self->asked_at = now;
   self->kind = kind;
   self->session = g_object_ref (session);
   self->input = input;
-  if (gtk_widget_get_mapped (self->owner))
-    start (self);
+  if (is_gesture && self->start_timeout == 0)
+    self->start_timeout = g_timeout_add (PAUSE_MSEC, on_pause, self);
+  start (self);
 }
 
 typedef struct

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* AppQuery: runs the work of one widget on other threads. A newer request cancels an older one,
- * and only the result of the newest is delivered, on the main thread. The newest request of a
- * widget that is not mapped waits until it is. While a request takes longer than 200 ms, the
- * widget is dimmed and keeps its old picture. This is the only way in which
- * widgets call views.
+ * and only the result of the newest is delivered, on the main thread. While a gesture makes one
+ * request after the other, the newest waits for a pause. It also waits until its widget is
+ * mapped. While a request takes longer than 200 ms, the widget is dimmed and keeps its old
+ * picture. This is the only way in which widgets call views.
  *
  *   static const QueryKind kind = { .fill = fill, .free_result = free_result };
  *
@@ -29,6 +29,8 @@ typedef struct
   gpointer (*fill) (const ViewRequest *request, gconstpointer input, GError **error);
   GDestroyNotify free_input;
   GDestroyNotify free_result;
+  /* A gesture does not cancel requests: some of them run while it lasts. */
+  bool follows_gestures;
 } QueryKind;
 
 /* Takes the ownership of `result`, which is NULL if `error` is set. */

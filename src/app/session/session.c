@@ -21,6 +21,7 @@ struct _AppSession
 enum
 {
   FOCUS_CHANGED,
+  SELECTION_CHANGED,
   OPEN,
   CHOSEN,
   PICKED,
@@ -48,6 +49,9 @@ app_session_class_init (AppSessionClass *class)
   G_OBJECT_CLASS (class)->finalize = app_session_finalize;
   signals[FOCUS_CHANGED] = g_signal_new ("focus-changed", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST,
                                          0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[SELECTION_CHANGED] =
+      g_signal_new ("selection-changed", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                    NULL, G_TYPE_NONE, 0);
   signals[OPEN] = g_signal_new ("open", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                 NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_STRING);
   signals[CHOSEN] = g_signal_new ("chosen", APP_TYPE_SESSION, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
@@ -120,9 +124,11 @@ app_session_copy_focus (AppSession *self)
 }
 
 static void
-emit_changed (AppSession *self)
+emit_changed (AppSession *self, bool only_moved)
 {
   g_signal_emit (self, signals[FOCUS_CHANGED], 0);
+  if (!only_moved)
+    g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
 
 void
@@ -140,7 +146,7 @@ app_session_push (AppSession *self, Focus *focus)
     g_ptr_array_remove_index (self->history, 0);
   self->at = self->history->len - 1;
   self->moved_at = is_movement ? now : 0;
-  emit_changed (self);
+  emit_changed (self, is_movement);
 }
 
 bool
@@ -154,11 +160,13 @@ app_session_can_go (AppSession *self, int steps)
 static void
 go (AppSession *self, int steps)
 {
+  const Focus *before = app_session_get_focus (self);
+
   if (!app_session_can_go (self, steps))
     return;
   self->at = (guint) ((int) self->at + steps);
   self->moved_at = 0;
-  emit_changed (self);
+  emit_changed (self, app_focus_only_moved (before, app_session_get_focus (self)));
 }
 
 void

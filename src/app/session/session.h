@@ -12,7 +12,8 @@
 #define APP_TYPE_SESSION (app_session_get_type ())
 G_DECLARE_FINAL_TYPE (AppSession, app_session, APP, SESSION, GObject)
 
-/* Signals: "focus-changed" (); "open" (section, view): another part asks the window to show a
+/* Signals: "focus-changed" (); "selection-changed" () after it, unless only the visible time
+ * is another one; "open" (section, view): another part asks the window to show a
  * view. */
 AppSession *app_session_new (SysprofDocument *document, const char *path);
 

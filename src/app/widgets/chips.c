@@ -280,7 +280,7 @@ app_chips_new (AppSession *session)
   g_object_set_data_full (G_OBJECT (left), "count", count, (GDestroyNotify) app_query_free);
   app_set_name (GTK_WIDGET (row), _ ("Filters"));
   g_object_set_data_full (G_OBJECT (row), "session", g_object_ref (session), g_object_unref);
-  g_signal_connect_object (session, "focus-changed", G_CALLBACK (on_focus_changed), row, 0);
+  g_signal_connect_object (session, "selection-changed", G_CALLBACK (on_focus_changed), row, 0);
   update (row);
   return row;
 }

@@ -326,7 +326,7 @@ app_table_new (AppSession *session, const RowQuery *query, const char *title)
   self->session = g_object_ref (session);
   self->title = g_strdup (title);
   app_set_name (GTK_WIDGET (self->view), title);
-  g_signal_connect_swapped (session, "focus-changed", G_CALLBACK (app_table_refresh), self);
+  g_signal_connect_swapped (session, "selection-changed", G_CALLBACK (app_table_refresh), self);
   g_signal_connect_swapped (session, "picked", G_CALLBACK (app_table_pick), self);
   if (query != NULL)
     app_table_set_query (self, query, NULL);
