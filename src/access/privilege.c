@@ -59,6 +59,24 @@ sysprof_privilege_new_below (const char *root)
   return self;
 }
 
+bool
+sysprof_privilege_may_sample_machine (void)
+{
+  struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+                                  .size = sizeof attr,
+                                  .config = PERF_COUNT_SW_CPU_CLOCK,
+                                  .disabled = 1 };
+  autofd event = sysprof_rights_open_event (&attr, -1, 0, 0);
+
+  return event >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+void
+sysprof_privilege_set_helper (Privilege *self, int socket)
+{
+  self->helper = socket;
+}
+
 const char *
 sysprof_privilege_get_root (const Privilege *self)
 {
@@ -84,8 +102,8 @@ sysprof_privilege_unref (Privilege *self)
   g_free (self);
 }
 
-static bool
-has_helper (const Privilege *self)
+bool
+sysprof_privilege_has_helper (const Privilege *self)
 {
   return self->helper >= 0;
 }
@@ -94,7 +112,7 @@ has_helper (const Privilege *self)
 static bool
 is_refused (const Privilege *self, int fd)
 {
-  return fd < 0 && has_helper (self) && (errno == EACCES || errno == EPERM);
+  return fd < 0 && sysprof_privilege_has_helper (self) && (errno == EACCES || errno == EPERM);
 }
 
 /* Evaluates `question` while holding the lock, so that no other thread waits for a reply. Keeps
@@ -137,7 +155,7 @@ sysprof_privilege_open_event (Privilege *self,
 
   if (self->root[0] != '\0')
     return open_recorded_event (self, attr, cpu);
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_rights_open_event (attr, pid, cpu, flags);
 
   /* For the helper, 0 would be the helper itself. */
@@ -182,7 +200,7 @@ sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *nam
 int
 sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping)
 {
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     {
       errno = EPERM;
       return -1;
@@ -193,7 +211,7 @@ sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *ma
 bool
 sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program)
 {
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_walk_program_make_maps (program);
   return ASK (self, sysprof_rights_ask_walker_maps (self->helper, program));
 }
@@ -210,7 +228,7 @@ sysprof_privilege_load_walker (Privilege *self,
   };
   int promise;
 
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_walk_program_load (program, &options);
 
   promise = ASK (self, sysprof_rights_ask_walker (
@@ -224,7 +242,7 @@ sysprof_privilege_load_walker (Privilege *self,
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index)
 {
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_walk_program_add_slab (program, index);
   return ASK (self, sysprof_rights_ask_slab (self->helper, index));
 }
@@ -235,7 +253,7 @@ sysprof_privilege_set_walker_output (Privilege *self,
                                      uint32_t index,
                                      int event_fd)
 {
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_walk_program_set_output (program, index, event_fd);
   return ASK (self, sysprof_rights_ask_output (self->helper, index, event_fd));
 }
@@ -245,7 +263,7 @@ sysprof_privilege_load_waits (Privilege *self, const WalkProgram *maps, WaitsPro
 {
   int promise;
 
-  if (!has_helper (self))
+  if (!sysprof_privilege_has_helper (self))
     return sysprof_waits_program_load (program, maps);
 
   promise = ASK (self, sysprof_rights_ask_waits (self->helper));
@@ -284,7 +302,7 @@ sysprof_privilege_open_kallsyms (Privilege *self)
   autofd fd = sysprof_rights_open_kallsyms ();
 
   /* The text depends on the privileges of the process that opened it. */
-  if (has_helper (self) && (fd < 0 || !shows_addresses (fd)))
+  if (sysprof_privilege_has_helper (self) && (fd < 0 || !shows_addresses (fd)))
     {
       sysprof_autofd_close (&fd);
       fd = ASK (self, sysprof_rights_ask_kallsyms (self->helper));
@@ -482,6 +500,7 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
       "kernel.perf_event_paranoid is %s, and this process does not have CAP_PERFMON. To "
       "sample the whole system,\n"
       "  run it as root,\n"
+      "  or install sysprofd, which asks for a password,\n"
       "  or allow it for this program: sudo setcap "
       "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep "
       "%s\n"

@@ -27,6 +27,11 @@ Privilege *sysprof_privilege_new (void);
  * The helper performs what this process may not do itself. It opens all events and the walker,
  * because these belong together. */
 Privilege *sysprof_privilege_new_for_helper (int socket);
+/* The same for a Privilege that nobody has used yet. -1 = none. */
+void sysprof_privilege_set_helper (Privilege *self, int socket);
+bool sysprof_privilege_has_helper (const Privilege *self);
+/* Whether this process may sample the whole machine without a helper. */
+bool sysprof_privilege_may_sample_machine (void);
 /* For tests: reads a file tree below `root` instead of this machine. Processes and machine
  * files are opened there. An event is the file "events/TYPE-CONFIG-CPU" (decimal numbers),
  * whose contents are what read() on the event returns. */

@@ -136,6 +136,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument,
   };
   g_autoptr (SymbolTable) table = NULL;
   g_autoptr (Store) store = NULL;
+  g_autoptr (GBytes) borrowed = NULL;
   autofd fd = sysprof_context_dup_fd (context, error);
 
   if (fd >= 0)
@@ -151,6 +152,9 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument,
       return FALSE;
     }
 
+  if (sysprof_privilege_has_helper (context->privilege)) /* our own list has no addresses */
+    borrowed = sysprof_context_read_kernel_symbols (context);
+  options.kernel_symbols = borrowed;
   table = sysprof_symbolize (store, &options, context->augment_cancellable, error);
   if (table == NULL)
     return FALSE;

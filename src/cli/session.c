@@ -14,6 +14,7 @@
 #include "cli/sandbox.h"
 #include "cli/service-manager.h"
 #include "cli/terminal.h"
+#include "cli/text-agent.h"
 #include "cli/top.h"
 #include "document/document.h"
 #include "util/util.h"
@@ -45,8 +46,9 @@ typedef struct
   OutputFile flame;
   GMainLoop *loop;
   SysprofRecording *recording;
-  Top *top;      /* NULL: not requested, or finished */
-  guint n_shown; /* diagnostics */
+  Top *top;           /* NULL: not requested, or finished */
+  GSubprocess *agent; /* asks for a password; NULL = none, or not any more */
+  guint n_shown;      /* diagnostics */
   guint n_signals;
   bool is_committed;
   bool has_commit_failed;
@@ -63,6 +65,7 @@ session_clear (Session *self)
   sysprof_cli_output_clear (&self->flame);
   g_clear_pointer (&self->loop, g_main_loop_unref);
   g_clear_object (&self->recording);
+  sysprof_cli_text_agent_end (&self->agent);
   g_clear_error (&self->error);
 }
 
@@ -149,6 +152,7 @@ commit_once_begun (gpointer data)
 
   if (!has_begun (self))
     return G_SOURCE_CONTINUE;
+  sysprof_cli_text_agent_end (&self->agent);
   if (!sysprof_cli_output_commit (&self->output, &error))
     {
       sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
@@ -351,7 +355,7 @@ new_profiler (Session *self)
   SysprofProfiler *profiler = sysprof_profiler_new ();
   g_autoptr (SysprofSpawnable) spawnable = NULL;
 
-  sysprof_profiler_set_acquire_privileges (profiler, !options->no_sysprofd);
+  sysprof_profiler_set_acquire_privileges (profiler, sysprof_cli_asks_service (options));
   sysprof_profiler_set_max_size (profiler, options->max_size);
   sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
   sysprof_profiler_set_record_environment (profiler, options->record_environment);
@@ -396,6 +400,7 @@ run (Session *self)
 
   /* The file exists now and must be removed if the recording fails. */
   watch_signals (self);
+  self->agent = sysprof_cli_text_agent_start (self->options);
   profiler = new_profiler (self);
   if (self->options->buffer_pages > 0)
     buffer_size = (gsize) self->options->buffer_pages * (gsize) sysconf (_SC_PAGESIZE);

@@ -102,6 +102,9 @@ void sysprof_recording_skip_augment (SysprofRecording *self);
  * before recording. */
 void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);
 void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
+/* Whether this process may not sample the whole machine, so that a recording asks the service
+ * sysprofd for the right if it may acquire privileges. */
+bool sysprof_may_need_service (void);
 /* A socket to a process that performs privileged operations for the next recording
  * (rights/rights.h). -1, the default, is none. Borrowed until that recording has ended. */
 void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);

@@ -107,3 +107,7 @@ int sysprof_context_dup_fd (RecordingContext *self, GError **error);
 
 /* From any thread: whether `augment_cancellable` is canceled. */
 bool sysprof_context_is_augment_skipped (RecordingContext *self);
+
+/* All symbols of the kernel, also those that went away while recording, as /proc/kallsyms shows
+ * them. NULL if its addresses are hidden from us. *(full)* */
+GBytes *sysprof_context_read_kernel_symbols (RecordingContext *context);

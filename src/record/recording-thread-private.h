@@ -31,6 +31,7 @@ struct RecordingThread
   TailFrames *tail_frames; /* NULL until the first such frame */
   int64_t cpu_begin;       /* ns of CPU time */
   int64_t published_at;
+  int service_fd;         /* lends rights; -1 = none */
   int program_fd;         /* pidfd of the spawned program */
   unsigned first_counter; /* of the recorder's own counters; 0 = none */
   /* the last written values of the loss counters and the throttling counter */

@@ -9,8 +9,10 @@
 #include "capture/capture.h"
 #include "record/clock.h"
 #include "record/instrument.h"
+#include "record/instruments/program-rings.h"
 #include "record/metadata.h"
 #include "record/recording-thread-private.h"
+#include "record/service.h"
 #include "util/util.h"
 
 #include <signal.h>
@@ -254,6 +256,30 @@ report_missing_confinement (RecordingThread *self)
     sysprof_context_report (&self->context, "Recorder", false, "%s", missing);
 }
 
+/* If this process may not sample the whole machine, and an instrument needs that. */
+static void
+borrow_rights (RecordingThread *self)
+{
+  bool opens_events = false;
+  g_autofree char *reason = NULL;
+
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+
+      opens_events |= SYSPROF_INSTRUMENT_GET_CLASS (instrument)->opens_events &&
+                      !SYSPROF_IS_PROGRAM_RINGS (instrument);
+    }
+  if (!opens_events || !self->options.asks_service || self->options.helper >= 0 ||
+      sysprof_privilege_get_root (self->context.privilege)[0] != '\0' ||
+      !sysprof_may_need_service ())
+    return;
+  self->service_fd = sysprof_service_connect (self->context.pump, &reason);
+  sysprof_privilege_set_helper (self->context.privilege, self->service_fd);
+  if (reason != NULL)
+    sysprof_context_report (&self->context, "Rights", false, "%s", reason);
+}
+
 /* FALSE if it failed before anything was recorded. The status then has no start time, so
  * callers see that nothing was recorded. */
 static bool
@@ -261,6 +287,7 @@ record (RecordingThread *self)
 {
   bool is_started;
 
+  borrow_rights (self);
   self->context.bundles_kernel_symbols = bundles_kernel_symbols (self);
   prepare_instruments (self, true);
   prepare_instruments (self, false);
@@ -355,6 +382,7 @@ sysprof_recording_thread_new (SysprofCaptureWriter *writer,
   self->events = *events;
   self->events_data = data;
   self->program_fd = -1;
+  self->service_fd = -1;
   self->context.privilege = options->machine != NULL
                                 ? sysprof_privilege_new_below (options->machine)
                                 : sysprof_privilege_new_for_helper (options->helper);
@@ -395,6 +423,7 @@ sysprof_recording_thread_free (RecordingThread *self)
   sysprof_tail_frames_free (self->tail_frames);
   sysprof_output_free (self->output);
   sysprof_privilege_unref (self->context.privilege);
+  sysprof_autofd_close (&self->service_fd);
   sysprof_process_log_clear (&self->context.process_log);
   sysprof_pinned_files_free (self->context.pinned_files);
   sysprof_kernel_symbol_log_clear (&self->context.kernel_symbol_log);

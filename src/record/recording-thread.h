@@ -22,6 +22,7 @@ typedef struct
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
   int helper;           /* socket to a process with more privileges; borrowed, -1 = none */
+  bool asks_service;    /* for these privileges, if they are needed and `helper` is -1 */
   /* file tree to read instead of this machine; NULL = this machine. Copied */
   const char *machine;
   /* the capture keeps the environment of `spawnable`, which may contain secrets */

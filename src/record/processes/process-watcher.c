@@ -225,6 +225,25 @@ add_module_sections (RecordingContext *context)
                                      (const uint8_t *) text, strlen (text), true);
 }
 
+GBytes *
+sysprof_context_read_kernel_symbols (RecordingContext *context)
+{
+  autofd fd = sysprof_privilege_open_kallsyms (context->privilege);
+  g_autoptr (GByteArray) symbols = g_byte_array_new ();
+  uint8_t part[64 * 1024];
+  ssize_t n;
+
+  if (fd < 0)
+    {
+      g_debug ("No kernel symbols: %s", g_strerror (errno));
+      return NULL;
+    }
+  while ((n = read (fd, part, sizeof part)) > 0)
+    g_byte_array_append (symbols, part, (guint) n);
+  sysprof_kernel_symbol_log_append_gone (&context->kernel_symbol_log, symbols);
+  return g_byte_array_free_to_bytes (g_steal_pointer (&symbols));
+}
+
 /* Files are compressed only now, because that takes longer than anything else here. */
 static gboolean
 sysprof_process_watcher_augment (SysprofInstrument *instrument,
@@ -232,10 +251,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument,
                                  GError **error)
 {
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
-  autofd fd = -1;
-  g_autoptr (GByteArray) symbols = NULL;
-  uint8_t part[64 * 1024];
-  ssize_t n;
+  g_autoptr (GBytes) symbols = NULL;
 
   sysprof_jit_files_add (&self->facts.jit_files);
   add_kernel_symbol_log (context);
@@ -244,20 +260,11 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument,
   if (context->bundles_kernel_symbols)
     return TRUE;
 
-  fd = sysprof_privilege_open_kallsyms (context->privilege);
-  if (fd < 0)
-    {
-      g_debug ("No kernel symbols: %s", g_strerror (errno));
-      return TRUE;
-    }
-
-  symbols = g_byte_array_new ();
-  while ((n = read (fd, part, sizeof part)) > 0)
-    g_byte_array_append (symbols, part, (guint) n);
-  sysprof_kernel_symbol_log_append_gone (&context->kernel_symbol_log, symbols);
-
-  (void) sysprof_context_add_file (context, context->begin, -1, "/proc/kallsyms", symbols->data,
-                                   symbols->len, true);
+  symbols = sysprof_context_read_kernel_symbols (context);
+  if (symbols != NULL)
+    (void) sysprof_context_add_file (context, context->begin, -1, "/proc/kallsyms",
+                                     g_bytes_get_data (symbols, NULL),
+                                     g_bytes_get_size (symbols), true);
   return TRUE;
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Rights from the privileged service, sysprofd. The user may be asked for a password. */
+
+#pragma once
+
+#include "record/pump.h"
+
+/* Returns a socket that lends rights (rights/rights.h), or -1 with `*reason`, a sentence about
+ * why there is none; NULL = no service is installed. Waits for the user until a stop of `pump`
+ * is requested. */
+int sysprof_service_connect (Pump *pump, char **reason);

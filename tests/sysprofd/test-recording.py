@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Our recorder as an ordinary user: with the rights of our service, refused by it, and beside services that cannot help."""
+
+import contextlib
+import os
+import pathlib
+import pty
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import decoder
+import private_bus
+import tap
+from programs import BUSY, CLI, Case, run
+
+SYSPROFD = os.environ["SYSPROFD"]
+DEBIAN_SERVICE = "/usr/libexec/sysprofd"
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+QUIET = ("--quiet", "--force", "--no-system-log", "--no-graphics-info", "--no-battery")
+KERNEL = 1 << 63
+MARKERS = 2**64 - 4096  # and above: not addresses
+
+
+class Recording(Case):
+    def setUp(self):
+        super().setUp()
+        reason = private_bus.reason_to_skip()
+        if reason:
+            self.skipTest(reason)
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        os.chmod(self.directory, 0o777)
+        shutil.copy(CLI, self.directory)  # where the user finds it
+        self.work = subprocess.Popen([BUSY, "1000"], stdout=subprocess.DEVNULL,  # pylint: disable=consider-using-with
+                                     start_new_session=True)
+        self.addCleanup(self.work.wait)
+        self.addCleanup(os.killpg, self.work.pid, signal.SIGKILL)
+
+    def bus(self, service):
+        bus = private_bus.PrivateBus(service, ["daemon"])
+        bus.__enter__()  # pylint: disable=unnecessary-dunder-call
+        self.addCleanup(bus.__exit__)
+        with open(PARANOID, "r+", encoding="ascii") as setting:  # whose lock the bus holds
+            before = setting.read()
+            setting.seek(0)
+            setting.write("2")  # ordinary users may not sample others
+        self.addCleanup(pathlib.Path(PARANOID).write_text, before, encoding="ascii")
+        return bus
+
+    def record(self, user, bus, *options, **more):
+        path = f"{self.directory}/{user}.syscap"
+        done = run("setpriv", "--reuid", user, "--clear-groups", f"{self.directory}/sysprof-cli", *QUIET, "-d", "1", *options, path,
+                   env={**bus.environment, "HOME": self.directory}, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = decoder.Capture.open(path)
+        return done.stderr.decode(), capture, [frame for frame in capture.of("sample") if frame["pid"] == self.work.pid]
+
+    def test_user_with_authorization_records_everything(self):
+        errors, capture, samples = self.record("daemon", self.bus(private_bus.confined(SYSPROFD)))
+        self.assertEqual(errors, "")
+        self.assertTrue(samples)
+        self.assertTrue(any(KERNEL <= address < MARKERS for frame in capture.of("sample") for address in frame["addrs"]))
+        self.assertIn(b"main", capture.file("__symbols__"))  # of a process of root
+        self.assertIn(b" do_syscall_64" if os.uname().machine == "x86_64" else b" el0", capture.file("/proc/kallsyms"))
+
+    def test_user_without_authorization_gets_nothing_of_others(self):
+        errors, capture, samples = self.record("games", self.bus(private_bus.confined(SYSPROFD)))
+        self.assertIn("Rights: sysprofd gives no rights: the request was not authorized. Authenticate as an administrator", errors)
+        self.assertEqual(samples, [])
+        self.assertEqual([frame for frame in capture.of("sample") if any(KERNEL <= address < MARKERS for address in frame["addrs"])], [])
+        self.assertTrue(capture.of("ctrset"))  # the rest is recorded
+
+    def test_user_who_does_not_want_the_service_is_not_asked(self):
+        for options in (("--no-sysprofd",), ("--no-perf",)):
+            errors, _, samples = self.record("games", self.bus(private_bus.confined(SYSPROFD)), *options)
+            self.assertNotIn("Rights: ", errors)
+            self.assertEqual(samples, [])
+
+    def test_services_that_cannot_help(self):
+        errors, _, samples = self.record("games", self.bus(None))
+        self.assertNotIn("Rights: ", errors)
+        self.assertIn("or install sysprofd", errors)
+        self.assertEqual(samples, [])
+        if os.path.exists(DEBIAN_SERVICE):
+            errors, _, _ = self.record("daemon", self.bus(DEBIAN_SERVICE))
+            self.assertIn("is of an older version", errors)
+
+    def test_terminal_asks_for_a_password(self):
+        """With the user's terminal as controlling terminal."""
+        if not shutil.which("pkttyagent"):
+            self.skipTest("pkttyagent is not installed")
+        bus = self.bus(private_bus.confined(SYSPROFD))
+        child, terminal = pty.fork()
+        if child == 0:
+            os.execvpe("setpriv", ["setpriv", "--reuid", "games", "--clear-groups", f"{self.directory}/sysprof-cli", *QUIET, "-d", "1",
+                                   f"{self.directory}/tty.syscap"], {"DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": os.environ["PATH"], "HOME": self.directory})
+        text = b""
+        while b"Authenticating as: root" not in text:  # a line before that for the password
+            text += os.read(terminal, 1024)
+        self.assertIn(b"AUTHENTICATING FOR org.gnome.sysprof3.profile", text)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(terminal)
+
+
+if __name__ == "__main__":
+    tap.main()
