@@ -10,8 +10,8 @@
  * password. */
 bool sysprof_cli_asks_service (const CliOptions *options);
 
-/* Waits until polkit knows it. NULL if no password will be needed, in a desktop session, without
- * a terminal, and if pkttyagent is not installed. *(full)* */
+/* Waits until polkit knows it. NULL if no password will be needed, in a desktop session,
+ * without a terminal, and if pkttyagent is not installed. *(full)* */
 GSubprocess *sysprof_cli_text_agent_start (const CliOptions *options);
 /* NULL does nothing. */
 void sysprof_cli_text_agent_end (GSubprocess **self);

@@ -6,7 +6,6 @@ usage: test-spans.py SYSPROF SYSPROF_REPORT
 """
 import pathlib
 import re
-import subprocess
 
 import desktop
 

@@ -8,7 +8,6 @@ With the word `inside`, this program runs as a unit of that systemd and prints w
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time

@@ -6,8 +6,8 @@
 
 #include "app/sections/sections.h"
 
-/* A box with `content`, whose panes stand beside each other. Narrow windows show one of them and
- * buttons with translatable titles below. `panes` ends with NULL. */
+/* A box with `content`, whose panes stand beside each other. Narrow windows show one of them
+ * and buttons with translatable titles below. `panes` ends with NULL. */
 GtkWidget *
 app_pane_switcher_new (GtkWidget *content, GtkWidget *const *panes, const char *const *titles);
 /* Functions, callers and descendants in three panes. */

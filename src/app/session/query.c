@@ -5,7 +5,7 @@
 #include "app/session/query.h"
 
 #define DIM_AFTER_MSEC 200
-#define PAUSE_MSEC     120 /* requests that follow one another more quickly are of one gesture */
+#define PAUSE_MSEC     120 /* requests that follow more quickly are of one gesture */
 
 struct AppQuery
 {

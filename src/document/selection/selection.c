@@ -20,7 +20,7 @@ const SelectionOption sysprof_selection_options[] = {
         "A..B"),
   SWITCH ("command", command, true, "Select the recorded command and its descendants"),
   SWITCH ("all", all, false, "Show the whole machine, not the recorded command alone"),
-  LIST ("process", processes, true, "Select processes; names may contain * and ? (!NAME: without)", "NAME|PID"),
+  LIST ("process", processes, true, "Select processes; * and ? in names, !NAME: without", "NAME|PID"),
   LIST ("process-tree", process_trees, true, "Select processes and their descendants",
         "NAME|PID"),
   LIST ("thread", threads, true, "Select threads", "NAME|TID"),
