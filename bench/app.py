@@ -30,6 +30,7 @@ Frame = collections.namedtuple('Frame', 'begin end main process')
 TIMELINE = (0.6, 95)  # a part of the width, and px
 VIEW = (0.5, 480)
 STEPS = 40
+FADE_SECONDS = 4  # until GTK has hidden the scroll bars that the pointer made visible
 
 
 def steps(command, pause=0.02):
@@ -182,6 +183,7 @@ def measure(capture, size, folder, options):
         spans.append((title, begin, now()))
         call('org.gtk.Actions.Activate', 'zoom-reset', '[]', '{}')
     application.rest()
+    time.sleep(FADE_SECONDS)
     begin = now()
     time.sleep(3)
     spans.append(('at rest, 3 s', begin, now()))

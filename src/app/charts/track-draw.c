@@ -134,7 +134,8 @@ fill_below (const Drawing *self, GdkRGBA color, int x, int y, int width)
   fill (self, &color, x, MIN (y, base), width, abs (base - y));
 }
 
-/* From the least to the greatest value of each bin, and level where a bin has none. */
+/* From the least to the greatest value of each bin, and level where a bin has none. Bins may be
+ * wider than a pixel. */
 static void
 draw_line (const Drawing *self)
 {
@@ -154,6 +155,7 @@ draw_line (const Drawing *self)
           x = x_of_bin (self, bin);
           top = y_of (self, series->most[bin]);
           bottom = y_of (self, series->least[bin]);
+          fill (self, &color, x, top, MAX (x_of_bin (self, bin + 1) - x, 1), bottom - top + 1);
           if (last_x >= 0)
             {
               fill (self, &color, last_x, last_y, x - last_x + 1, 1);
@@ -161,8 +163,8 @@ draw_line (const Drawing *self)
                 fill_below (self, color, last_x, last_y, x - last_x);
               top = MIN (top, last_y);
               bottom = MAX (bottom, last_y);
+              fill (self, &color, x, top, 1, bottom - top + 1);
             }
-          fill (self, &color, x, top, 1, bottom - top + 1);
           last_x = x;
           last_y = y_of (self, series->most[bin]);
         }

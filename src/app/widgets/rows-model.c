@@ -146,17 +146,30 @@ app_row_is_expanded (AppRow *self)
   return self->model->is_expanded != NULL && self->model->is_expanded[self->row + 1];
 }
 
+void
+app_row_move (AppRow *self, guint position)
+{
+  const GArray *shown = self->model->shown;
+
+  if (position < shown->len)
+    self->row = g_array_index (shown, uint32_t, position) - 1;
+}
+
+static void
+clear (AppRowsModel *self)
+{
+  g_clear_pointer (&self->result, app_row_result_unref);
+  g_clear_pointer (&self->shown, g_array_unref);
+  g_clear_pointer (&self->is_kept, g_free);
+  g_clear_pointer (&self->first_child, g_free);
+  g_clear_pointer (&self->next_sibling, g_free);
+  g_clear_pointer (&self->is_expanded, g_free);
+}
+
 static void
 app_rows_model_finalize (GObject *object)
 {
-  AppRowsModel *self = APP_ROWS_MODEL (object);
-
-  app_row_result_unref (self->result);
-  g_array_unref (self->shown);
-  g_free (self->is_kept);
-  g_free (self->first_child);
-  g_free (self->next_sibling);
-  g_free (self->is_expanded);
+  clear (APP_ROWS_MODEL (object));
   G_OBJECT_CLASS (app_rows_model_parent_class)->finalize (object);
 }
 
@@ -459,6 +472,24 @@ app_rows_model_new (RowResult *result, const RowsOrder *order, const RowsState *
 }
 
 /* --- changes --- */
+
+void
+app_rows_model_take (AppRowsModel *self, AppRowsModel *other)
+{
+  guint before = self->shown->len, after = other->shown->len, same = MIN (before, after);
+
+  clear (self);
+  self->result = g_steal_pointer (&other->result);
+  self->shown = g_steal_pointer (&other->shown);
+  self->selected = other->selected;
+  self->n_found = other->n_found;
+  self->is_kept = g_steal_pointer (&other->is_kept);
+  self->first_child = g_steal_pointer (&other->first_child);
+  self->next_sibling = g_steal_pointer (&other->next_sibling);
+  self->is_expanded = g_steal_pointer (&other->is_expanded);
+  if (before != after)
+    g_list_model_items_changed (G_LIST_MODEL (self), same, before - same, after - same);
+}
 
 void
 app_rows_model_set_expanded (AppRowsModel *self, guint position, bool is_expanded)

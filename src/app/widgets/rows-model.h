@@ -16,6 +16,8 @@ uint32_t app_row_get_row (AppRow *self);
 uint32_t app_row_get_depth (AppRow *self); /* 0 for roots and in flat tables */
 bool app_row_is_expandable (AppRow *self);
 bool app_row_is_expanded (AppRow *self);
+/* Makes the item that of the row at a position. */
+void app_row_move (AppRow *self, guint position);
 
 #define APP_TYPE_ROWS_MODEL (app_rows_model_get_type ())
 G_DECLARE_FINAL_TYPE (AppRowsModel, app_rows_model, APP, ROWS_MODEL, GObject)
@@ -39,6 +41,9 @@ void app_rows_state_free (RowsState *self);
  * parents. */
 AppRowsModel *
 app_rows_model_new (RowResult *result, const RowsOrder *order, const RowsState *state);
+/* Takes the rows of another model, which may only be freed then. "items-changed" tells the
+ * difference of their number: who has items moves them, which costs less than new widgets. */
+void app_rows_model_take (AppRowsModel *self, AppRowsModel *other);
 RowResult *app_rows_model_get_result (AppRowsModel *self); /* *(none)* */
 /* Number of rows that contain the text of the order. */
 uint32_t app_rows_model_get_n_found (AppRowsModel *self);

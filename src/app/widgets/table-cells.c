@@ -332,6 +332,8 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
   app_cell_set_kind (cell, find_text (&result->rows, row, "kind"));
   if (category != NULL && result->focus->categorizes)
     set_color (cell, category);
+  else
+    app_cell_set_color (cell, NULL);
 }
 
 void
@@ -353,8 +355,9 @@ app_cell_bind (AppCell *cell, AppRow *item, const ShownColumn *shown, bool is_fi
     app_cell_set_text (cell, text, NULL);
   if (strcmp (kind->name, "category") == 0 && kind->kind == COLUMN_TEXT)
     set_color (cell, value.text);
-  if (kind->share && rows->total > 0 && shown->part != COLUMN_SHOWS_AMOUNT)
-    app_cell_set_share (cell, sysprof_percent (value.count, rows->total) / 100);
+  if (kind->share && shown->part != COLUMN_SHOWS_AMOUNT)
+    app_cell_set_share (cell,
+                        rows->total > 0 ? sysprof_percent (value.count, rows->total) / 100 : 0);
   if (kind->kind == COLUMN_GRAPH)
     app_cell_set_graph (cell, value.graph);
   if (find_severity (kind, value) >= 0)

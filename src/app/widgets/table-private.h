@@ -24,6 +24,7 @@ struct _AppTable
   AppRowsModel *model;       /* NULL before the first rows */
   GtkSingleSelection *selection;
   GtkWidget *view; /* GtkColumnView */
+  guint fill_idle;
   GtkWidget *stack;
   GtkWidget *status;
   GtkWidget *note;
@@ -35,8 +36,10 @@ struct _AppTable
 
 /* The column of the rows by which the header sorts, its name and direction; -1 = none. */
 int app_table_find_sorted (AppTable *self, const char **name, bool *is_descending);
-/* Shows the columns of the present rows. */
-void app_table_update_columns (AppTable *self);
+/* Shows the columns of a model. If they are others, the table takes it and shows no rows. */
+void app_table_update_columns (AppTable *self, AppRowsModel *model);
+/* Moves the widgets of rows to those that are at their positions now. */
+void app_table_move_rows (AppTable *self);
 
 /* table-rows.c */
 

@@ -10,8 +10,6 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#define MOST_COMPARED 10000 /* rows; more are shown from the first one on */
-
 /* --- on other threads --- */
 
 typedef struct
@@ -186,14 +184,34 @@ show_count (AppTable *self)
   app_search_show_count (&self->search, count);
 }
 
+/* Keeps the widgets of rows if there are any. */
+static void
+show_rows (AppTable *self, AppRowsModel *model)
+{
+  guint selected = app_rows_model_get_selected (model);
+
+  if (gtk_single_selection_get_model (self->selection) != NULL)
+    {
+      gtk_single_selection_set_selected (self->selection, GTK_INVALID_LIST_POSITION);
+      app_rows_model_take (self->model, model);
+      app_table_move_rows (self);
+    }
+  else
+    {
+      g_set_object (&self->model, model);
+      gtk_single_selection_set_model (self->selection, G_LIST_MODEL (model));
+    }
+  if (selected != GTK_INVALID_LIST_POSITION)
+    gtk_single_selection_set_selected (self->selection, selected);
+}
+
 static void
 on_rows (GtkWidget *widget, gpointer data, const GError *error)
 {
   AppTable *self = APP_TABLE (widget);
   g_autoptr (AppRowsModel) model = data;
-  g_autoptr (AppRowsModel) earlier = NULL;
   RowResult *result = model != NULL ? app_rows_model_get_result (model) : NULL;
-  guint selected;
+  bool is_new = self->model == NULL || app_rows_model_get_result (self->model) != result;
 
   if (error != NULL)
     {
@@ -212,18 +230,10 @@ on_rows (GtkWidget *widget, gpointer data, const GError *error)
       return;
     }
   self->is_loading = false;
-  earlier = g_steal_pointer (&self->model);
-  self->model = g_steal_pointer (&model);
-  app_table_update_columns (self);
-  /* GTK makes an object of each new row to find the selected and the topmost one among them. */
-  if (g_list_model_get_n_items (G_LIST_MODEL (self->model)) > MOST_COMPARED)
-    gtk_single_selection_set_model (self->selection, NULL);
-  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
-  selected = app_rows_model_get_selected (self->model);
-  if (selected != GTK_INVALID_LIST_POSITION)
-    gtk_single_selection_set_selected (self->selection, selected);
+  app_table_update_columns (self, model);
+  show_rows (self, model);
   show_count (self);
-  if (earlier != NULL && app_rows_model_get_result (earlier) == result)
+  if (!is_new)
     return;
   show_note (self, result);
   app_table_select_picked (self);

@@ -27,6 +27,7 @@ G_DEFINE_FINAL_TYPE (AppTable, app_table, GTK_TYPE_WIDGET)
 /* --- columns --- */
 
 #define EXPANDING_LEAST 110 /* px of the column that takes the rest */
+#define FILL_USEC       4000
 
 typedef struct
 {
@@ -61,6 +62,7 @@ setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
   g_object_set_data (G_OBJECT (cell), "item", item);
   g_object_set_data (G_OBJECT (cell), "column", GUINT_TO_POINTER (column->shown.column));
+  g_object_set_data (G_OBJECT (cell), "look", column);
   gtk_list_item_set_child (item, GTK_WIDGET (cell));
 }
 
@@ -82,7 +84,7 @@ name_widgets (GtkWidget *cell, const RowResult *result, uint32_t row, const Tabl
 }
 
 static void
-bind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
+fill_cell (GtkListItem *item, const TableColumn *column)
 {
   AppRow *row = gtk_list_item_get_item (item);
   GtkWidget *cell = gtk_list_item_get_child (item);
@@ -92,10 +94,85 @@ bind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
 }
 
 static void
+bind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
+{
+  fill_cell (item, column);
+}
+
+static void
 unbind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
 {
   app_cell_set_graph (APP_CELL (gtk_list_item_get_child (item)), NULL);
 }
+
+/* --- moved rows --- */
+
+static GtkWidget *
+get_first_line (AppTable *self)
+{
+  return gtk_widget_get_first_child (gtk_widget_get_last_child (self->view));
+}
+
+/* Of cells that are not filled, graphs are removed: the earlier rows own them. */
+static void
+update_line (GtkWidget *line, bool fills)
+{
+  for (GtkWidget *holder = gtk_widget_get_first_child (line); holder != NULL;
+       holder = gtk_widget_get_next_sibling (holder))
+    {
+      GObject *cell = G_OBJECT (gtk_widget_get_first_child (holder));
+      GtkListItem *item = g_object_get_data (cell, "item");
+      const TableColumn *column = g_object_get_data (cell, "look");
+      AppRow *row = gtk_list_item_get_item (item);
+
+      if (row == NULL)
+        continue;
+      app_row_move (row, gtk_list_item_get_position (item));
+      if (fills)
+        fill_cell (item, column);
+      else if (column->kind == COLUMN_GRAPH)
+        app_cell_set_graph (APP_CELL (cell), NULL);
+    }
+  g_object_set_data (G_OBJECT (line), "is-stale", fills ? NULL : line);
+}
+
+/* Fills rows that are not in sight, a few at a time. */
+static gboolean
+fill_stale (gpointer data)
+{
+  AppTable *self = data;
+  int64_t end = g_get_monotonic_time () + FILL_USEC;
+
+  for (GtkWidget *line = get_first_line (self); line != NULL;
+       line = gtk_widget_get_next_sibling (line))
+    if (g_object_get_data (G_OBJECT (line), "is-stale") != NULL)
+      {
+        update_line (line, true);
+        if (g_get_monotonic_time () >= end)
+          return G_SOURCE_CONTINUE;
+      }
+  self->fill_idle = 0;
+  return G_SOURCE_REMOVE;
+}
+
+void
+app_table_move_rows (AppTable *self)
+{
+  int height = gtk_widget_get_height (gtk_widget_get_last_child (self->view));
+
+  for (GtkWidget *line = get_first_line (self); line != NULL;
+       line = gtk_widget_get_next_sibling (line))
+    {
+      GtkAllocation place;
+
+      gtk_widget_get_allocation (line, &place);
+      update_line (line, place.y < height && place.y + place.height > 0);
+    }
+  if (self->fill_idle == 0)
+    self->fill_idle = g_idle_add_full (G_PRIORITY_LOW, fill_stale, self, NULL);
+}
+
+/* --- order --- */
 
 /* Finds the sorted column and its direction: the sorter of the view calls the function of its
  * first column, and inverts the result if the order is descending. */
@@ -123,6 +200,8 @@ app_table_find_sorted (AppTable *self, const char **name, bool *is_descending)
     *name = app_table_get_result (self)->rows.columns[self->sort_column].name;
   return self->sort_column;
 }
+
+/* --- changes of columns --- */
 
 static void
 add_column (AppTable *self,
@@ -220,9 +299,9 @@ find_expanding (const Rows *rows, const GArray *chosen)
 }
 
 void
-app_table_update_columns (AppTable *self)
+app_table_update_columns (AppTable *self, AppRowsModel *model)
 {
-  const RowResult *result = app_rows_model_get_result (self->model);
+  const RowResult *result = app_rows_model_get_result (model);
   const Rows *rows = &result->rows;
   g_autoptr (GArray) chosen = app_columns_choose (rows, self->columns, self->titles);
   GListModel *columns = gtk_column_view_get_columns (GTK_COLUMN_VIEW (self->view));
@@ -231,6 +310,7 @@ app_table_update_columns (AppTable *self)
   if (has_columns (self, rows, chosen))
     return;
   gtk_single_selection_set_model (self->selection, NULL); /* its rows have other columns */
+  g_set_object (&self->model, model);
   while (g_list_model_get_n_items (columns) > 0)
     {
       g_autoptr (GtkColumnViewColumn) column = g_list_model_get_item (columns, 0);
@@ -251,6 +331,7 @@ app_table_dispose (GObject *object)
   AppTable *self = APP_TABLE (object);
 
   g_clear_pointer (&self->query, app_query_free);
+  g_clear_handle_id (&self->fill_idle, g_source_remove);
   if (self->rows_query != NULL)
     app_row_query_kind.free_input (self->rows_query);
   self->rows_query = NULL;
