@@ -57,6 +57,15 @@ install:
 uninstall:
 	scripts/uninstall '$(PREFIX)' '$(DESTDIR)'
 
+deb:
+	scripts/install-deps build app deb
+	scripts/deb
+
+sysext:
+	scripts/install-deps build
+	scripts/build build-sysext/build --buildtype=debugoptimized -Dtests=false -Dapp=disabled
+	scripts/sysext-tree build-sysext/build/src/sysprofd/sysprofd build-sysext
+
 fuzz:
 	scripts/install-deps build check
 	scripts/fuzz build-fuzz
@@ -68,4 +77,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile demo-container check check-all soak bench examples app screenshots install uninstall fuzz format clean
+.PHONY: all build profile demo-container check check-all soak bench examples app screenshots install uninstall deb sysext fuzz format clean
