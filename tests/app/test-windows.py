@@ -60,6 +60,8 @@ class Windows(unittest.TestCase):
     def test_bus_starts_the_application(self):
         services = pathlib.Path(os.environ['XDG_DATA_HOME'], 'dbus-1/services')
         services.mkdir(parents=True, exist_ok=True)
+        # Later tests do not send to a name that has no owner and could be activated.
+        self.addCleanup((services / f'{desktop.NAME}.service').unlink)
         service = (pathlib.Path(__file__).resolve().parents[2] / f'data/app/{desktop.NAME}.service.in').read_text()
         (services / f'{desktop.NAME}.service').write_text(service.replace('@bindir@/sysprof', desktop.PROGRAM))
         self.app = desktop.Application('sh', '-c', f"""gapplication launch {desktop.NAME} "$0" || exit 1; tail -f /dev/null &

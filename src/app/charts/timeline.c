@@ -70,6 +70,13 @@ find_pin (AppTimeline *self, const char *key, guint *index)
   return g_ptr_array_find_with_equal_func (self->pins, key, g_str_equal, index);
 }
 
+/* Tracks may arrive when the section has changed to one without a timeline. */
+static bool
+is_of_section (const AppTimeline *self, const char *name)
+{
+  return self->names != NULL && g_strv_contains (self->names, name);
+}
+
 /* The tracks to show: those that are pinned, then those of the section. */
 static void
 choose_tracks (AppTimeline *self)
@@ -84,9 +91,8 @@ choose_tracks (AppTimeline *self)
         guint at;
         bool is_pinned = find_pin (self, key, &at);
 
-        if (is_pinned
-                ? at == pin
-                : pin == self->pins->len && g_strv_contains (self->names, set->tracks[i].name))
+        if (is_pinned ? at == pin
+                      : pin == self->pins->len && is_of_section (self, set->tracks[i].name))
           g_array_append_val (self->chosen, i);
       }
 }
