@@ -145,6 +145,36 @@ class Code(desktop.Case):
         self.check('disassembly', 'address')
 
 
+class ManyRows(desktop.Case):
+    """More functions than a window has room for."""
+    name = 'many.syscap'
+    N = 120
+
+    @classmethod
+    def write(cls, path):
+        places = [captures.JIT + 16 * (i + 1) for i in range(cls.N)]
+        capture = captures.Capture(time=0, end_time=recording.SECOND)
+        capture.process('/usr/bin/many', time=0, pid=7)
+        capture.jitmap([(place, f'f{i}') for i, place in enumerate(places)], time=0, pid=7)
+        for i, place in enumerate([places[0]] * 5 + places):
+            capture.sample([place], 7, time=i, pid=7)
+        return capture.save(path)
+
+    def shown(self):
+        return sorted(match[1] for match in (re.match(r'(f\d+), ', name) for name in self.app.names(self.app.find('Functions'))) if match)
+
+    def test_rows_out_of_sight(self):
+        self.app.show('time-profiler/callgraph')
+        for key, options in ((None, ()), ('x', ('--symbol', '!f0'))):
+            if key:
+                self.app.click(self.app.wait_for(lambda name: name.startswith('f0, '), top=self.app.find('Functions')))
+                self.app.key(key)
+                self.app.wait_for('Remove filter: not symbol: f0')
+            expected = sorted(row['symbol'] for row in self.report('functions', *options))
+            self.assertEqual(len(expected), self.N - bool(key))
+            self.app.wait(lambda: self.shown() == expected, f'functions {expected}')
+
+
 class Weights(desktop.Case):
     """Time off the CPU in the same views."""
     name = 'waits.syscap'
