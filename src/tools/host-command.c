@@ -331,6 +331,18 @@ watch_signals (HostCommand *self)
   g_unix_signal_add (SIGWINCH, on_resized, self);
 }
 
+static void
+clear (HostCommand *self)
+{
+  g_strfreev (self->options.environment);
+  g_strfreev (self->options.fds);
+  g_free (self->options.cwd);
+  g_strfreev (self->options.command);
+  g_clear_pointer (&self->exited, g_variant_unref);
+  g_clear_pointer (&self->loop, g_main_loop_unref);
+  g_clear_object (&self->bus);
+}
+
 /* Ends as the command did. */
 static int
 end (HostCommand *self)
@@ -340,6 +352,7 @@ end (HostCommand *self)
   if (self->exited == NULL)
     return fail ("Flatpak's service on the host has ended, and with it the command.");
   g_variant_get (self->exited, "(uu)", NULL, &status);
+  clear (self);
   if (WIFEXITED ((int) status))
     return WEXITSTATUS ((int) status);
   (void) signal (WTERMSIG ((int) status), SIG_DFL);

@@ -147,7 +147,7 @@ class Windows(unittest.TestCase):
     def test_closed_window_is_freed(self):
         other = self.folder / 'closed.syscap'
         other.write_bytes(self.capture.read_bytes())
-        app = self.open(self.capture, other, G_MESSAGES_DEBUG='all')
+        app = self.open(self.capture, other, G_MESSAGES_DEBUG='all', ASAN_OPTIONS='fast_unwind_on_malloc=0')
         self.wait_until_loaded(2)
         for section in SECTIONS:
             app.show(section, 2)
