@@ -205,8 +205,10 @@ class Application:
         return os.pread(self.output.fileno(), MOST_OUTPUT, 0).decode(errors='replace')
 
     def warnings(self):
-        """What GTK and GLib complained about."""
-        return [line for line in self.read().splitlines() if 'WARNING **' in line or 'CRITICAL **' in line]
+        """What GTK and GLib complained about, but for a width that AdwFlap of libadwaita 1.2 now and then computes when its window
+        gets its first size."""
+        return [line for line in self.read().splitlines() if ('WARNING **' in line or 'CRITICAL **' in line) and
+                'with width -2147483648 and height' not in line]
 
     def wait(self, condition, what):
         """The first true value of condition()."""
