@@ -97,8 +97,8 @@ class Timeout(AssertionError):
 
 
 class Node:
-    """An object of the accessibility tree, with the names of pyatspi. What it is called and where it is are from when the tree was read;
-    its state, text and place are asked of the program each time."""
+    """An object of the accessibility tree, with the names of pyatspi. Its name and path are those of the last reading of the tree;
+    its state, text and place are read from the program each time."""
 
     def __init__(self, app, sender, item):
         value = item.get_child_value
@@ -251,8 +251,8 @@ class Application:
         return found
 
     def read_tree(self):
-        """All objects as {path: node}, and the one at the top. GTK tells of all objects at once. But it does not know those that nobody
-        asked for yet, and still knows some that are gone: then the children that it tells of are not as many as they should be."""
+        """All objects as {path: node}, and the one at the top. GTK lists all objects in one reply. The list may miss objects that were
+        never read, and contain some that are gone: then the number of children is wrong."""
         desktop = 'org.a11y.atspi.Registry', '/org/a11y/atspi/accessible/root'
         while tops := self.children_of([desktop])[desktop[1]]:
             sender, top = tops[0]
@@ -296,7 +296,7 @@ class Application:
         return total
 
     def rest(self, what):
-        """Waits until the program has shown what it was told to: none of its threads runs any more."""
+        """Waits until the program has finished its work: none of its threads runs any more."""
         state = (None, 0)  # time of all threads, since when
 
         def is_resting():

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Recordings that have no name yet. Their files stay in a folder of the user until they are
- * saved or discarded, so that neither closing a window nor a crash loses them. Who shows or
- * writes one holds a lock, which ends with the process. */
+ * saved or discarded, so that they survive a closed window and a crash. The process that shows
+ * or writes one holds a lock. */
 
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #define CUT_LETTERS 400
 
-/* The text, with an ellipsis in place of what is beyond CUT_LETTERS. Valid UTF-8. *(full)* */
+/* The text; an ellipsis replaces letters beyond CUT_LETTERS. Valid UTF-8. *(full)* */
 static inline char *
 app_dup_cut_text (const char *text)
 {
