@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/install with a build and a meson that only tell how they were called: where a relative DESTDIR begins, and that a
-changed PREFIX builds again. scripts/uninstall with a real meson: it removes what was installed.
+changed PREFIX builds again. With a real meson: scripts/uninstall leaves nothing of what scripts/install installed.
 
 usage: test-install.py SCRIPT
 """
@@ -70,17 +70,22 @@ class Install(unittest.TestCase):
         checkout = self.root / 'checkout'
         shutil.copy(pathlib.Path(SCRIPT).parent / 'uninstall', checkout / 'scripts')
         (checkout / 'meson.build').write_text("project('demo')\ninstall_data('a.txt', install_dir: get_option('datadir') / 'demo')\n")
+        (checkout / 'meson_options.txt').write_text("option('tests', type: 'boolean')\n")
         (checkout / 'a.txt').write_text('text')
-        stage = self.root / 'stage'
-        uninstall = [checkout / 'scripts/uninstall', '/opt/x', stage]
-        self.assertEqual(subprocess.run(uninstall, capture_output=True, check=False).returncode, 1)  # nothing is there
-        for command in (['meson', 'setup', 'build-install-opt-x', '--prefix=/opt/x'], ['meson', 'install', '-C', 'build-install-opt-x']):
-            subprocess.run(command, cwd=checkout, env={**os.environ, 'DESTDIR': str(stage)}, check=True, capture_output=True)
-        installed = stage / 'opt/x/share/demo/a.txt'
-        self.assertTrue(installed.exists())
-        done = subprocess.run(uninstall, capture_output=True, text=True, check=False)
+        shutil.copy(pathlib.Path(SCRIPT).parent / 'build', checkout / 'scripts')
+        stage, other = self.root / 'stage', self.root / 'other'
+
+        def call(name, destdir):
+            return subprocess.run([checkout / 'scripts' / name, '/opt/x', destdir], capture_output=True, text=True, check=False)
+
+        self.assertEqual(call('uninstall', stage).returncode, 1)  # nothing is there
+        for destdir in stage, other, stage:
+            self.assertEqual(call('install', destdir).returncode, 0)
+            self.assertTrue((destdir / 'opt/x/share/demo/a.txt').exists())
+        done = call('uninstall', stage)
         self.assertEqual((done.returncode, done.stdout), (0, f'Uninstalled from {stage}/opt/x.\n'), done.stderr)
-        self.assertFalse(installed.exists())
+        self.assertFalse(stage.exists())
+        self.assertTrue((other / 'opt/x/share/demo/a.txt').exists())
 
     def test_desktop_knows_the_application_until_it_is_uninstalled(self):
         """The real files of the desktop, installed without DESTDIR: its caches follow."""
@@ -93,20 +98,34 @@ class Install(unittest.TestCase):
         shutil.copytree(source / 'data/app', checkout / 'data/app')
         (checkout / 'meson.build').write_text("project('demo', version: '1')\nsubdir('data/app')\n")
         directory = 'build-install' + ''.join(letter if letter.isalnum() or letter == '-' else '-' for letter in str(prefix))
-        for command in (['meson', 'setup', directory, f'--prefix={prefix}'], ['meson', 'install', '-C', directory]):
-            subprocess.run(command, cwd=checkout, check=True, capture_output=True)
+        subprocess.run(['meson', 'setup', directory, f'--prefix={prefix}'], cwd=checkout, check=True, capture_output=True)
+
+        def install():
+            subprocess.run(['meson', 'install', '-C', directory], cwd=checkout, check=True, capture_output=True)
+
+        def uninstall():
+            subprocess.run([checkout / 'scripts/uninstall', prefix], env={**os.environ, 'PATH': f'{self.root}/bin:{os.environ["PATH"]}'},
+                           check=True, capture_output=True)
 
         def read(name):
             path = prefix / 'share' / name
             return path.read_text() if path.exists() else ''
 
         name = 'org.gnome.Sysprof'
+        install()
         self.assertIn(f'application/x-sysprof-capture={name}.desktop', read('applications/mimeinfo.cache'))
         self.assertIn('application/x-sysprof-capture:*.syscap\n', read('mime/globs'))
         self.assertTrue((prefix / 'share/icons/hicolor/icon-theme.cache').exists())
-        subprocess.run([checkout / 'scripts/uninstall', prefix], env={**os.environ, 'PATH': f'{self.root}/bin:{os.environ["PATH"]}'},
-                       check=True, capture_output=True)
-        self.assertNotIn('sysprof', read('applications/mimeinfo.cache').lower())
+        uninstall()
+        self.assertFalse(prefix.exists(), list(prefix.rglob('*')))
+        install()
+        shutil.copy(prefix / f'share/applications/{name}.desktop', prefix / 'share/applications/other.desktop')
+        (prefix / 'share/mime/packages/other.xml').write_text(
+            (prefix / 'share/mime/packages/sysprof-mime.xml').read_text().replace('syscap', 'other').replace('sysprof', 'other'))
+        uninstall()
+        self.assertIn('x-sysprof-capture=other.desktop', read('applications/mimeinfo.cache'))
+        self.assertNotIn(name, read('applications/mimeinfo.cache'))
+        self.assertIn('*.other\n', read('mime/globs'))
         self.assertNotIn('sysprof', read('mime/globs'))
         self.assertEqual([path for path in prefix.rglob('*ysprof*') if path.is_file()], [])
 
