@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "views/tracks/span-chart.h"
+#include "views/tracks/tracks.h"
 
 #include <sys/mman.h>
 
@@ -153,6 +154,23 @@ test_long_mark_is_found (void)
   g_assert_cmpuint (bars->len, ==, 1);
 }
 
+/* Marks of GTK can have begun with the machine. */
+static void
+test_track_ends_with_the_mark (void)
+{
+  const TestMark marks[] = { { -900, 950, "gtk", "mapped window", "" } };
+  g_autoptr (Store) store = make_store (marks, G_N_ELEMENTS (marks));
+  const ViewRequest request = { .store = store };
+  const TrackQuery query = {
+    .names = (const char *const[]){ "marks", NULL }, .begin = 0, .end = 100, .n_bins = 100
+  };
+  g_autoptr (TrackSet) set = sysprof_tracks_new (&query, &request);
+
+  g_assert_cmpuint (set->tracks[0].n_spans, ==, 1);
+  g_assert_cmpint (set->tracks[0].spans[0].begin, ==, 0);
+  g_assert_cmpint (set->tracks[0].spans[0].end, ==, 50);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -165,5 +183,6 @@ main (int argc, char **argv)
                    test_processes_have_their_command_line);
   g_test_add_func ("/views/span-chart/bars-are-at-most-pixels", test_bars_are_at_most_pixels);
   g_test_add_func ("/views/span-chart/long-mark-is-found", test_long_mark_is_found);
+  g_test_add_func ("/views/span-chart/track-ends-with-the-mark", test_track_ends_with_the_mark);
   return g_test_run ();
 }

@@ -7,53 +7,87 @@
 
 #define MOST_LANES 8 /* the last one has what the others have no room for */
 
+typedef struct
+{
+  TrackFill *fill;
+  SpanList list;
+  uint32_t most_lanes;
+  int64_t lane_end[MOST_LANES]; /* of the last span of each lane */
+} EventFill;
+
+/* The times are those of the capture. */
+typedef struct
+{
+  int64_t begin, end;
+  uint32_t item, color;
+  int32_t pid;
+  int16_t cpu;
+} Event;
+
+static EventFill
+begin_events (TrackFill *fill, uint32_t most_lanes)
+{
+  EventFill self = { .fill = fill, .most_lanes = most_lanes };
+
+  sysprof_span_list_init (&self.list, fill);
+  return self;
+}
+
 /* First lane that is free at `begin`. Marks nest, and processes overlap. */
 static uint32_t
-find_lane (int64_t *lane_end, int64_t begin, int64_t end)
+find_lane (EventFill *self, int64_t begin, int64_t end)
 {
   uint32_t lane = 0;
 
-  while (lane + 1 < MOST_LANES && lane_end[lane] > begin)
+  while (lane + 1 < self->most_lanes && self->lane_end[lane] > begin)
     lane++;
-  lane_end[lane] = MAX (lane_end[lane], end);
+  self->lane_end[lane] = MAX (self->lane_end[lane], end);
   return lane;
 }
 
-static bool
-is_shown (const TrackFill *fill, int64_t begin, int64_t end)
+/* Adds an event that the filter takes, at its begin or, if that is earlier, at the filter's. */
+static void
+add_event (EventFill *self, const Event *event)
 {
-  return end >= fill->query->begin && begin <= fill->query->end;
+  TrackFill *fill = self->fill;
+  TrackSpan span = { .begin = sysprof_request_offset (fill->request, event->begin),
+                     .end = sysprof_request_offset (fill->request, event->end),
+                     .item = event->item,
+                     .n = 1,
+                     .color = event->color };
+
+  if (span.end < fill->query->begin || span.begin > fill->query->end ||
+      !sysprof_event_matcher_takes (&fill->matcher, MAX (event->begin, fill->filter.time_begin),
+                                    event->pid, event->cpu))
+    return;
+  span.lane = find_lane (self, span.begin, span.end);
+  sysprof_span_list_add (&self->list, &span);
+}
+
+static void
+finish_events (EventFill *self, const TrackSource *source)
+{
+  sysprof_span_list_finish (&self->list,
+                            sysprof_track_fill_add (self->fill, source, source->title));
 }
 
 void
 sysprof_fill_mark_tracks (TrackFill *fill, const TrackSource *source)
 {
-  const Store *store = fill->store;
-  int64_t lane_end[MOST_LANES] = { 0 };
-  SpanList list;
+  EventFill events = begin_events (fill, MOST_LANES);
 
-  sysprof_span_list_init (&list, fill);
-  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
+  for (uint32_t i = 0; i < fill->store->n_marks && sysprof_is_wanted_at (i); i++)
     {
-      const Mark *mark = &store->marks[i];
-      int64_t begin = sysprof_request_offset (fill->request, mark->time);
-      int64_t end = sysprof_time_sum (begin, MAX (mark->duration, 0));
+      const Mark *mark = &fill->store->marks[i];
 
-      if (!is_shown (fill, begin, end) ||
-          !sysprof_event_matcher_takes (
-              &fill->matcher, MAX (mark->time, fill->filter.time_begin), mark->pid, mark->cpu))
-        continue;
-      sysprof_span_list_add (&list, &(TrackSpan){ .begin = begin,
-                                                  .end = end,
-                                                  .item = i,
-                                                  .n = 1,
-                                                  .lane = find_lane (lane_end, begin, end),
-                                                  .color = mark->name });
+      add_event (&events,
+                 &(Event){ mark->time, sysprof_time_sum (mark->time, MAX (mark->duration, 0)),
+                           i, mark->name, mark->pid, mark->cpu });
     }
-  sysprof_span_list_finish (&list, sysprof_track_fill_add (fill, source, source->title));
+  finish_events (&events, source);
 }
 
-/* "load: main.ui, 4.10 ms at 1.234567 s" */
+/* "Mark (4.10 ms): app / load: main.ui" */
 char *
 sysprof_dup_mark_text (const Store *store, uint32_t item)
 {
@@ -72,21 +106,16 @@ sysprof_dup_mark_text (const Store *store, uint32_t item)
 void
 sysprof_fill_log_tracks (TrackFill *fill, const TrackSource *source)
 {
-  const Store *store = fill->store;
-  SpanList list;
+  EventFill events = begin_events (fill, 1);
 
-  sysprof_span_list_init (&list, fill);
-  for (uint32_t i = 0; i < store->n_logs && sysprof_is_wanted_at (i); i++)
+  for (uint32_t i = 0; i < fill->store->n_logs && sysprof_is_wanted_at (i); i++)
     {
-      const Log *log = &store->logs[i];
-      int64_t at = sysprof_request_offset (fill->request, log->time);
+      const Log *log = &fill->store->logs[i];
 
-      if (sysprof_event_matcher_takes (&fill->matcher, log->time, log->pid, log->cpu))
-        sysprof_span_list_add (
-            &list,
-            &(TrackSpan){ .begin = at, .end = at, .item = i, .n = 1, .color = log->severity });
+      add_event (&events,
+                 &(Event){ log->time, log->time, i, log->severity, log->pid, log->cpu });
     }
-  sysprof_span_list_finish (&list, sysprof_track_fill_add (fill, source, source->title));
+  finish_events (&events, source);
 }
 
 char *
@@ -103,22 +132,16 @@ sysprof_dup_log_text (const Store *store, uint32_t item)
 void
 sysprof_fill_dbus_tracks (TrackFill *fill, const TrackSource *source)
 {
-  const Store *store = fill->store;
-  SpanList list;
+  EventFill events = begin_events (fill, 1);
 
-  sysprof_span_list_init (&list, fill);
-  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
+  for (uint32_t i = 0; i < fill->store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
-      const DBusMessage *message = &store->dbus[i];
-      int64_t at = sysprof_request_offset (fill->request, message->time);
+      const DBusMessage *message = &fill->store->dbus[i];
 
-      if (sysprof_event_matcher_takes (&fill->matcher, message->time, message->pid,
-                                       message->cpu))
-        sysprof_span_list_add (
-            &list,
-            &(TrackSpan){ .begin = at, .end = at, .item = i, .n = 1, .color = message->bus });
+      add_event (&events, &(Event){ message->time, message->time, i, message->bus, message->pid,
+                                    message->cpu });
     }
-  sysprof_span_list_finish (&list, sysprof_track_fill_add (fill, source, source->title));
+  finish_events (&events, source);
 }
 
 char *
@@ -139,29 +162,17 @@ sysprof_dup_dbus_text (const Store *store, uint32_t item)
 void
 sysprof_fill_process_tracks (TrackFill *fill, const TrackSource *source)
 {
-  const Processes *processes = &fill->store->processes;
-  int64_t lane_end[MOST_LANES] = { 0 };
-  SpanList list;
+  EventFill events = begin_events (fill, MOST_LANES);
 
-  sysprof_span_list_init (&list, fill);
-  for (ProcessId i = 1; i < processes->n && sysprof_is_wanted_at (i); i++)
+  for (ProcessId i = 1; i < fill->store->processes.n && sysprof_is_wanted_at (i); i++)
     {
-      const Process *process = &processes->row[i];
-      int64_t begin = sysprof_request_offset (fill->request, process->start);
-      int64_t end = sysprof_request_offset (fill->request, process->end);
+      const Process *process = &fill->store->processes.row[i];
 
-      if (process->is_kernel || !is_shown (fill, begin, end) ||
-          !sysprof_event_matcher_takes (&fill->matcher, fill->filter.time_begin, process->pid,
-                                        -1))
-        continue;
-      sysprof_span_list_add (&list, &(TrackSpan){ .begin = begin,
-                                                  .end = end,
-                                                  .item = i,
-                                                  .n = 1,
-                                                  .lane = find_lane (lane_end, begin, end),
-                                                  .color = process->comm });
+      if (!process->is_kernel)
+        add_event (&events, &(Event){ process->start, process->end, i, process->comm,
+                                      process->pid, -1 });
     }
-  sysprof_span_list_finish (&list, sysprof_track_fill_add (fill, source, source->title));
+  finish_events (&events, source);
 }
 
 char *
