@@ -65,35 +65,45 @@ get_page (AppWindow *self)
   return self->pages != NULL ? gtk_stack_get_visible_child (GTK_STACK (self->pages)) : NULL;
 }
 
+static bool
+has_data (AppWindow *self)
+{
+  return self->section->count (app_session_get_store (self->session)) > 0;
+}
+
+static bool
+has_details (AppWindow *self)
+{
+  return self->section->make_details != NULL && has_data (self);
+}
+
 /* Opens or closes the details. They do not open over the view. */
 static void
 place_details (AppWindow *self)
 {
   AdwFlap *flap = ADW_FLAP (self->right);
 
-  adw_flap_set_reveal_flap (flap, self->section->make_details != NULL && !self->hides_details &&
+  adw_flap_set_reveal_flap (flap, has_details (self) && !self->hides_details &&
                                       !adw_flap_get_folded (flap));
 }
 
 static void
-show_details (AppWindow *self, const Section *section)
+show_details (AppWindow *self)
 {
   GAction *action = g_action_map_lookup_action (G_ACTION_MAP (self), "toggle-right");
   GtkWidget *old;
 
   while ((old = gtk_widget_get_first_child (self->details)) != NULL)
     gtk_box_remove (GTK_BOX (self->details), old);
-  if (section->make_details != NULL)
-    gtk_box_append (GTK_BOX (self->details), section->make_details (self->session));
-  g_simple_action_set_enabled (G_SIMPLE_ACTION (action), section->make_details != NULL);
+  if (has_details (self))
+    gtk_box_append (GTK_BOX (self->details), self->section->make_details (self->session));
+  g_simple_action_set_enabled (G_SIMPLE_ACTION (action), has_details (self));
   place_details (self);
 }
 
 static void
 show_section (AppWindow *self, const Section *section)
 {
-  bool has_data = section->count (app_session_get_store (self->session)) > 0;
-
   if (self->section == section)
     return;
   self->section = section;
@@ -101,10 +111,11 @@ show_section (AppWindow *self, const Section *section)
     gtk_stack_add_named (GTK_STACK (self->pages), app_section_page_new (self->session, section),
                          section->id);
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), section->id);
-  app_timeline_set_tracks (APP_TIMELINE (self->timeline), has_data ? section->tracks : NULL);
+  app_timeline_set_tracks (APP_TIMELINE (self->timeline),
+                           has_data (self) ? section->tracks : NULL);
   app_sidebar_select (self->sidebar, section);
-  gtk_widget_set_visible (self->weight, has_data && section->chooses_weight);
-  show_details (self, section);
+  gtk_widget_set_visible (self->weight, has_data (self) && section->chooses_weight);
+  show_details (self);
   if (adw_flap_get_folded (ADW_FLAP (self->left)))
     adw_flap_set_reveal_flap (ADW_FLAP (self->left), FALSE);
 }
