@@ -128,6 +128,14 @@ find_bin (AppTrack *self, double x)
   return (uint32_t) (CLAMP (share, 0, 0.999999) * set->n_bins);
 }
 
+bool
+app_track_has_prefix (const Track *track)
+{
+  static const char *const units[] = { "bytes", "bytes/s", "ns", "ns/s", "uAh", NULL };
+
+  return g_strv_contains (units, track->unit);
+}
+
 char *
 app_track_dup_value (const Track *track, double value)
 {
@@ -136,7 +144,7 @@ app_track_dup_value (const Track *track, double value)
 
   if (track->is_mirrored)
     value = fabs (value);
-  if (g_str_has_prefix (track->unit, "bytes") || g_str_equal (track->unit, "uAh"))
+  if (app_track_has_prefix (track))
     return sysprof_dup_quantity (value, track->unit);
   text = sysprof_dup_cell (&column, (Cell){ .real = value });
   return g_strdup_printf ("%s%s%s", text, track->unit[0] ? " " : "", track->unit);

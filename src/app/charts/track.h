@@ -35,6 +35,8 @@ GtkWidget *app_track_new (AppSession *session);
 void app_track_set_data (AppTrack *self, SharedTracks *tracks, uint32_t index);
 void app_track_set_visible_time (AppTrack *self, int64_t begin, int64_t end);
 const Track *app_track_get_track (AppTrack *self);
+/* Whether values have a unit of their own, such as kB or MB. */
+bool app_track_has_prefix (const Track *track);
 /* "12.3 MB/s". *(full)* */
 char *app_track_dup_value (const Track *track, double value);
 /* A sentence about what is at a position; NULL if nothing is. *(full)* */

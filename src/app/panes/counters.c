@@ -10,6 +10,7 @@
 #include "app/widgets/search.h"
 #include "text/text.h"
 
+#include <adwaita.h>
 #include <glib/gi18n.h>
 #include <math.h>
 #include <string.h>
@@ -93,11 +94,10 @@ make_row (void)
   return row;
 }
 
-/* Bytes have a prefix, and with it a unit of their own. */
 static char *
 dup_figure (const Track *track, int figure, double value)
 {
-  bool has_prefix = g_str_has_prefix (track->unit, "bytes");
+  bool has_prefix = app_track_has_prefix (track);
 
   if (figure == UNIT)
     return g_strdup (has_prefix ? "" : track->unit);
@@ -157,6 +157,16 @@ make_rows (CounterList *self)
   while ((child = gtk_widget_get_first_child (self->list)) != NULL)
     gtk_box_remove (GTK_BOX (self->list), child);
   g_ptr_array_set_size (self->charts, 0);
+  if (set->n == 0)
+    {
+      GtkWidget *status = adw_status_page_new ();
+
+      adw_status_page_set_title (ADW_STATUS_PAGE (status), _ ("Nothing to Show"));
+      adw_status_page_set_description (
+          ADW_STATUS_PAGE (status),
+          _ ("No counter of this kind was recorded. The machine may not have any."));
+      gtk_box_append (GTK_BOX (self->list), status);
+    }
   for (uint32_t i = 0; i < MIN (set->n, MOST_SHOWN); i++)
     {
       if (i == 0 || set->tracks[i].is_constant != set->tracks[i - 1].is_constant ||

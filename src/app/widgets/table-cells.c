@@ -18,10 +18,8 @@ static const struct
   ColumnKind kind;
   int width; /* px */
 } widths[] = {
-  { COLUMN_DURATION, 84 },
-  { COLUMN_BYTES, 80 },
-  { COLUMN_REAL, 72 },
-  { COLUMN_GRAPH, 124 },
+  { COLUMN_DURATION, 84 }, { COLUMN_BYTES, 80 },  { COLUMN_REAL, 72 },
+  { COLUMN_QUANTITY, 88 }, { COLUMN_GRAPH, 124 },
 };
 #define SHARE_PADDING 8 /* for longer figures */
 #define SHARE_WIDTH   112

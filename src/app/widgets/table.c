@@ -280,22 +280,28 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
     }
 }
 
-/* Without a long text, the first text takes the rest of the width, else a graph. */
+/* A long text takes the rest of the width, without one the last text, else a graph. */
 static guint
 find_expanding (const Rows *rows, const GArray *chosen)
 {
-  guint first = chosen->len;
+  guint found = chosen->len;
+  int found_rank = 0;
 
   for (guint i = chosen->len; i-- > 0;)
     {
       const Column *column = &rows->columns[g_array_index (chosen, ShownColumn, i).column];
+      int rank = column->is_long                ? 3
+                 : column->kind == COLUMN_TEXT  ? 2
+                 : column->kind == COLUMN_GRAPH ? 1
+                                                : 0;
 
-      if (column->is_long)
-        return i;
-      if (column->kind == COLUMN_TEXT || (column->kind == COLUMN_GRAPH && first == chosen->len))
-        first = i;
+      if (rank > found_rank)
+        {
+          found_rank = rank;
+          found = i;
+        }
     }
-  return first;
+  return found;
 }
 
 void
