@@ -114,10 +114,13 @@ class Extension(unittest.TestCase):
         self.assertIn('the service does not answer. See: journalctl -u sysprof3.service', done.stderr)
 
     def test_refuses_files_of_a_user(self):
-        os.chown(self.tree / 'usr/libexec/sysprofd', 1, 1)
-        done = self.run_inside()
-        self.assertEqual((done.returncode, done.stdout), (1, ''), done.stderr)
-        self.assertIn('A Flatpak of one user cannot install the service', done.stderr)
+        for path in self.tree / 'usr/libexec/sysprofd', self.tree.parent:
+            os.chown(path, 1, 1)
+            done = self.run_inside()
+            os.chown(path, 0, 0)
+            self.assertEqual((done.returncode, done.stdout), (1, ''), done.stderr)
+            self.assertIn(f'{path} can be changed by others than root', done.stderr)
+            self.assertIn('A Flatpak of one user cannot install the service', done.stderr)
 
 
 if __name__ == '__main__':
