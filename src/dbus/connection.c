@@ -275,6 +275,12 @@ sysprof_dbus_connection_send_bytes (BusConnection *self, uint8_t *bytes, size_t 
   return self->last_serial;
 }
 
+void
+sysprof_dbus_connection_skip_serials (BusConnection *self, uint32_t n)
+{
+  self->last_serial += n;
+}
+
 uint32_t
 sysprof_dbus_connection_send (BusConnection *self,
                               const BusHeader *header,
@@ -289,7 +295,8 @@ sysprof_dbus_connection_send (BusConnection *self,
 
 /* --- receiving --- */
 
-/* Decides how much of the message is kept. A message that is too long keeps its header. */
+/* Decides how much of the message is kept. A message that is too long keeps its header, however
+ * long: a path has no limit of its own, and the caller must get an answer. */
 static bool
 begin_message (BusConnection *self)
 {
@@ -299,7 +306,7 @@ begin_message (BusConnection *self)
   self->size = sysprof_dbus_message_size (self->fixed);
   header = BUS_FIXED_SIZE + (((size_t) sysprof_dbus_read_u32 (&reader) + 7) & ~(size_t) 7);
   self->kept = self->size <= self->limit ? self->size : header;
-  self->bytes = self->size != 0 && self->kept <= self->limit ? malloc (self->kept) : NULL;
+  self->bytes = self->size != 0 ? malloc (self->kept) : NULL;
   if (self->bytes == NULL)
     {
       errno = EBADMSG;
@@ -337,27 +344,26 @@ read_more (BusConnection *self)
 BusMessage *
 sysprof_dbus_connection_receive (BusConnection *self)
 {
-  BusMessage *message;
+  BusMessage *message = NULL;
 
-  while (self->bytes == NULL || self->n_read < self->size)
+  while (message == NULL)
     {
-      if (!read_more (self) ||
-          (self->bytes == NULL && self->n_read == BUS_FIXED_SIZE && !begin_message (self)))
-        return NULL;
-    }
+      while (self->bytes == NULL || self->n_read < self->size)
+        if (!read_more (self) ||
+            (self->bytes == NULL && self->n_read == BUS_FIXED_SIZE && !begin_message (self)))
+          return NULL;
 
-  message = sysprof_dbus_message_new (self->bytes, self->kept);
-  self->bytes = NULL;
-  if (message != NULL)
-    {
-      message->is_too_long = self->kept < self->size;
-      memcpy (message->fds, self->fds, sizeof self->fds);
-      message->n_fds = self->n_fds;
-      self->n_fds = 0;
+      message = sysprof_dbus_message_new (self->bytes, self->kept);
+      self->bytes = NULL;
+      if (message != NULL)
+        {
+          message->is_too_long = self->kept < self->size;
+          memcpy (message->fds, self->fds, sizeof self->fds);
+          message->n_fds = self->n_fds;
+          self->n_fds = 0;
+        }
+      drop_input (self);
     }
-  drop_input (self);
-  if (message == NULL)
-    errno = EBADMSG;
   return message;
 }
 

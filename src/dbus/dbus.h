@@ -201,10 +201,13 @@ uint32_t sysprof_dbus_connection_send (BusConnection *self,
 /* The same for bytes of sysprof_dbus_serialize() in this machine's byte order; takes both. */
 uint32_t
 sysprof_dbus_connection_send_bytes (BusConnection *self, uint8_t *bytes, size_t size, int fd);
+/* So that the serial of the next message cannot be guessed. */
+void sysprof_dbus_connection_skip_serials (BusConnection *self, uint32_t n);
 /* Sends what the socket accepts. FALSE if the connection is lost. */
 bool sysprof_dbus_connection_flush (BusConnection *self);
 /* The next complete message; NULL with EAGAIN: there is none yet; other errors: the connection
- * is lost. Reads nothing behind the end of this message. *(full)* */
+ * is lost. Reads nothing behind the end of this message. Skips messages whose header is not
+ * valid. *(full)* */
 BusMessage *sysprof_dbus_connection_receive (BusConnection *self);
 /* Sends a call and waits for its reply; other messages that arrive meanwhile are dropped. NULL
  * with errno: ETIMEDOUT, EREMOTEIO for an error reply. *(full)* */

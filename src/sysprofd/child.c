@@ -170,8 +170,7 @@ sysprof_child_finish (Service *service, Client *client)
     {
       bytes = read_whole (fds[0], &size);
       if (bytes != NULL)
-        (void) sysprof_dbus_connection_send_bytes (service->bus, bytes, size,
-                                                   n_fds > 1 ? fds[1] : -1);
+        sysprof_client_send (service, client, bytes, size, n_fds > 1 ? fds[1] : -1);
       else if (n_fds > 1)
         (void) close (fds[1]);
       (void) close (fds[0]);

@@ -19,11 +19,54 @@
 #define ACTION       "org.gnome.sysprof3.profile"
 #define MAY_INTERACT 1u /* polkit: AllowUserInteraction */
 
-#define MOST_CALLS      1024u /* waiting calls of one client */
-#define MOST_CALL_BYTES (1024u * 1024)
-#define MOST_CALL_FDS   64u /* descriptors in them */
-#define MOST_CHILDREN   8u  /* of one user at a time */
-#define MOST_CLIENTS    4096u
+#define MOST_CHILDREN  2u   /* of one user at a time */
+#define MOST_QUESTIONS 8u   /* of one user to polkit at a time */
+#define MOST_PENDING   100u /* of all users; a bus permits 128 calls without a reply */
+#define MOST_CLIENTS   4096u
+
+/* A bus counts the replies that their receiver has not read against their sender, and no longer
+ * reads from a sender that has too many: 127 MiB or 64 descriptors. */
+#define MOST_UNREAD_OF_USER (32u * 1024 * 1024) /* bytes */
+#define MOST_UNREAD         (8u * 1024 * 1024)  /* of one client */
+#define MOST_UNREAD_ERRORS  (32u * 1024)        /* of one client, without authorization */
+
+/* What clients use. */
+typedef struct
+{
+  size_t n_bytes; /* of waiting calls */
+  size_t n_fds;
+  size_t unread; /* bytes of replies */
+  size_t n_questions;
+  size_t n_children;
+} Usage;
+
+static const Usage most_of_unknown = { .n_bytes = 256u * 1024, .n_fds = 16 };
+static const Usage most_of_user = { .n_bytes = 4u * 1024 * 1024, .n_fds = 256 };
+static const Usage most_of_all = { .n_bytes = 128u * 1024 * 1024, .n_fds = 16384 };
+
+static bool
+is_same_user (const Client *a, const Client *b)
+{
+  return a == b || (a->has_credentials && b->has_credentials && a->uid == b->uid);
+}
+
+/* Of all clients of the same user; of all if `user` is NULL. */
+static Usage
+add_up (const Service *service, const Client *user)
+{
+  Usage usage = { 0 };
+
+  for (const Client *client = service->clients; client != NULL; client = client->next)
+    if (user == NULL || is_same_user (client, user))
+      {
+        usage.n_bytes += client->n_bytes;
+        usage.n_fds += client->n_fds;
+        usage.unread += client->unread;
+        usage.n_questions += client->check_serial != 0;
+        usage.n_children += client->running != NULL;
+      }
+  return usage;
+}
 
 static Client *
 find_client (const Service *service, const char *name)
@@ -74,7 +117,6 @@ pop_call (Client *client)
   client->first = call->next;
   if (client->first == NULL)
     client->end = &client->first;
-  client->n_calls--;
   client->n_fds -= call->message->n_fds;
   client->n_bytes -= call_size (call->message);
   return call;
@@ -154,6 +196,22 @@ is_permission (const Service *service, BusMessage *reply)
          sysprof_dbus_read_u32 (&reply->body) == 1 && !reply->body.is_failed;
 }
 
+static bool
+needs_permission (const Call *call)
+{
+  return call->reply.error == NULL && call->method->kind != RUNS_FREE;
+}
+
+/* Runs the method, unless the call has failed. */
+static void
+finish_call (Service *service, Call *call)
+{
+  if (call->reply.error == NULL)
+    call->method->run (call);
+  sysprof_call_answer (service, call);
+  sysprof_call_free (call);
+}
+
 static void
 refuse_calls (Service *service, Client *client)
 {
@@ -161,9 +219,9 @@ refuse_calls (Service *service, Client *client)
     {
       Call *call = pop_call (client);
 
-      sysprof_reply_fail (&call->reply, "AccessDenied", "Not authorized to make request");
-      sysprof_call_answer (service, call);
-      sysprof_call_free (call);
+      if (needs_permission (call))
+        sysprof_reply_fail (&call->reply, "AccessDenied", "Not authorized to make request");
+      finish_call (service, call);
     }
 }
 
@@ -235,7 +293,9 @@ sysprof_client_take_reply (Service *service, BusMessage *message)
     }
   for (Client *client = service->clients; client != NULL; client = client->next)
     {
-      if (client->credentials_serial == serial)
+      if (client->ping_serial == serial)
+        sysprof_client_take_ping (service, client);
+      else if (client->credentials_serial == serial)
         {
           take_credentials (client, message);
           if (!client->has_credentials)
@@ -248,17 +308,25 @@ sysprof_client_take_reply (Service *service, BusMessage *message)
 
 /* --- calls --- */
 
-static const char *
-reason_to_refuse (const Client *client, const BusMessage *message)
+static bool
+has_space (const Usage *used, const Usage *most, const BusMessage *message)
 {
-  if (client == NULL)
-    return "The service has too many clients";
+  return used->n_bytes + call_size (message) <= most->n_bytes &&
+         used->n_fds + message->n_fds <= most->n_fds;
+}
+
+static const char *
+reason_to_refuse (const Service *service, const Client *client, const BusMessage *message)
+{
+  const Usage user = add_up (service, client);
+  const Usage all = add_up (service, NULL);
+
   if (message->is_too_long)
     return "The message is too long";
-  if (client->n_calls >= MOST_CALLS || client->n_bytes + call_size (message) > MOST_CALL_BYTES)
-    return "Too many calls of this client are waiting";
-  if (client->n_fds + message->n_fds > MOST_CALL_FDS)
-    return "Too many descriptors of this client are waiting";
+  if (!has_space (&user, client->has_credentials ? &most_of_user : &most_of_unknown, message))
+    return "Too many calls or descriptors of this user are waiting";
+  if (!has_space (&all, &most_of_all, message))
+    return "Too many calls or descriptors are waiting";
   return NULL;
 }
 
@@ -266,57 +334,45 @@ reason_to_refuse (const Client *client, const BusMessage *message)
 void
 sysprof_client_take_call (Service *service, BusMessage *message)
 {
-  const Method *method = sysprof_method_find (service, message);
-  Call *call = method != NULL ? calloc (1, sizeof *call) : NULL;
-  Client *client;
+  Client *client = message->sender != NULL ? find_client (service, message->sender) : NULL;
+  Call *call = calloc (1, sizeof *call);
   const char *reason;
 
-  if (call == NULL)
+  if (client == NULL && message->sender != NULL)
+    client = add_client (service, message->sender);
+  if (client == NULL || call == NULL)
     {
+      free (call);
       sysprof_dbus_message_free (message);
       return;
     }
   *call = (Call){ .service = service,
-                  .method = method,
+                  .client = client,
                   .message = message,
                   .values = &message->body,
                   .reply = { .fd = -1 } };
-  if (method->kind == RUNS_FREE)
+  call->method = sysprof_method_find (message, &call->reply);
+  if (needs_permission (call))
+    service->last_call = sysprof_service_now ();
+  else if (client->unread <= MOST_UNREAD_ERRORS)
     {
-      method->run (call);
-      sysprof_call_answer (service, call);
-      sysprof_call_free (call);
+      finish_call (service, call);
       return;
     }
-
-  service->last_call = sysprof_service_now ();
-  client = find_client (service, message->sender);
-  if (client == NULL)
-    client = add_client (service, message->sender);
-  reason = reason_to_refuse (client, message);
+  reason = reason_to_refuse (service, client, message);
   if (reason != NULL)
     {
       sysprof_reply_fail (&call->reply, "LimitsExceeded", "%s", reason);
-      sysprof_call_answer (service, call);
-      sysprof_call_free (call);
+      if (client->unread <= MOST_UNREAD_ERRORS)
+        finish_call (service, call);
+      else
+        sysprof_call_free (call);
       return;
     }
-  call->client = client;
   *client->end = call;
   client->end = &call->next;
-  client->n_calls++;
   client->n_fds += message->n_fds;
   client->n_bytes += call_size (message);
-}
-
-static unsigned
-count_children (const Service *service, uint32_t uid)
-{
-  unsigned n = 0;
-
-  for (const Client *client = service->clients; client != NULL; client = client->next)
-    n += client->running != NULL && client->uid == uid;
-  return n;
 }
 
 /* Older recorders call PerfEventOpen and others many times: once is enough. */
@@ -342,6 +398,29 @@ log_grant (Client *client, const Call *call, uint64_t bit)
                          call->method->name);
 }
 
+/* Asks who the client is, then whether it may. */
+static void
+authorize (Service *service, Client *client)
+{
+  if (client->credentials_serial != 0 || client->check_serial != 0 ||
+      client->unread > MOST_UNREAD_ERRORS)
+    return;
+  if (!client->has_credentials)
+    ask_bus (service, client);
+  else if (add_up (service, client).n_questions < MOST_QUESTIONS &&
+           add_up (service, NULL).n_questions < MOST_PENDING)
+    ask_polkit (service, client);
+}
+
+static bool
+may_run (const Service *service, const Client *client, const Method *method)
+{
+  const Usage user = add_up (service, client);
+
+  return client->unread <= MOST_UNREAD && user.unread <= MOST_UNREAD_OF_USER &&
+         (method->kind != RUNS_IN_CHILD || user.n_children < MOST_CHILDREN);
+}
+
 /* The first call of the client runs, if it is authorized and nothing else of it runs. */
 static bool
 advance (Service *service, Client *client)
@@ -350,16 +429,19 @@ advance (Service *service, Client *client)
 
   if (call == NULL || client->running != NULL)
     return false;
+  if (!needs_permission (call))
+    {
+      if (client->unread > MOST_UNREAD_ERRORS)
+        return false;
+      finish_call (service, pop_call (client));
+      return true;
+    }
   if (!call->is_authorized)
     {
-      if (!client->has_credentials && client->credentials_serial == 0)
-        ask_bus (service, client);
-      if (client->check_serial == 0)
-        ask_polkit (service, client);
+      authorize (service, client);
       return false;
     }
-  if (!client->has_credentials || (call->method->kind == RUNS_IN_CHILD &&
-                                   count_children (service, client->uid) >= MOST_CHILDREN))
+  if (!may_run (service, client, call->method))
     return false;
 
   (void) pop_call (client);
@@ -368,10 +450,7 @@ advance (Service *service, Client *client)
     return false;
   if (call->method->kind == RUNS_IN_CHILD)
     sysprof_reply_fail (&call->reply, "LimitsExceeded", "Cannot start a process");
-  else
-    call->method->run (call);
-  sysprof_call_answer (service, call);
-  sysprof_call_free (call);
+  finish_call (service, call);
   return true;
 }
 
@@ -379,7 +458,8 @@ void
 sysprof_clients_advance (Service *service)
 {
   for (Client *client = service->clients; client != NULL; client = client->next)
-    while (advance (service, client))
+    while (sysprof_dbus_connection_get_unsent (service->bus) <= MOST_UNSENT &&
+           advance (service, client))
       continue;
 }
 

@@ -39,7 +39,7 @@ sysprof_journal_write (const char *format, ...)
   (void) vsnprintf (line, sizeof line, format, arguments);
   va_end (arguments);
   for (char *at = line; *at != '\0'; at++)
-    if ((unsigned char) *at < ' ' || *at == 0x7f)
+    if (*at < ' ' || *at > '~') /* journalctl hides lines that are not text */
       *at = '?';
 
   (void) snprintf (text, sizeof text, "SYSLOG_IDENTIFIER=sysprofd\nPRIORITY=6\nMESSAGE=%s\n",

@@ -21,8 +21,7 @@
 #define CONNECT_MSEC      3000
 #define NAME_NSEC         (3 * NSEC_PER_SEC)
 #define IDLE_SECONDS      120
-#define MOST_MESSAGE      (64u * 1024)        /* bytes of a call */
-#define MOST_UNSENT       (64u * 1024 * 1024) /* bytes; then no more calls are read */
+#define MOST_MESSAGE      (64u * 1024) /* bytes of a call */
 #define LONGEST_WAIT_MSEC 1000
 #define MOST_READ         64 /* messages before others get their turn */
 #define ALLOW_REPLACEMENT 1u

@@ -63,11 +63,12 @@ list_children (const char *path, char *text, size_t size)
 
   for (size_t i = 0; i < N_ELEMENTS (objects); i++)
     {
-      const char *rest = objects[i].path + length;
+      const char *rest;
       char node[128];
 
-      if (strncmp (objects[i].path, path, length) != 0 || *rest != '/')
+      if (strncmp (objects[i].path, path, length) != 0 || objects[i].path[length] != '/')
         continue;
+      rest = objects[i].path + length;
       (void) snprintf (node, sizeof node, "  <node name=\"%.*s\"/>\n",
                        (int) strcspn (rest + 1, "/"), rest + 1);
       if (strstr (text, node) == NULL)
@@ -195,15 +196,6 @@ sysprof_method_bit (const Method *method)
 
 /* --- finding --- */
 
-static void
-refuse (Service *service, const BusMessage *message, const char *error, const char *text)
-{
-  Call call = { .service = service, .message = (BusMessage *) message, .reply = { .fd = -1 } };
-
-  sysprof_reply_fail (&call.reply, error, "%s", text);
-  sysprof_call_answer (service, &call);
-}
-
 /* The interface of the object; NULL if it has none of its own. */
 static const char *
 find_object (const char *path, bool *is_known)
@@ -221,30 +213,29 @@ find_object (const char *path, bool *is_known)
 }
 
 const Method *
-sysprof_method_find (Service *service, const BusMessage *message)
+sysprof_method_find (const BusMessage *message, Reply *reply)
 {
   bool is_known = false;
   const char *interface = message->path != NULL ? find_object (message->path, &is_known) : NULL;
+  const char *member = message->member != NULL ? message->member : "";
 
-  if (message->sender == NULL || message->member == NULL)
-    return NULL;
   for (size_t i = 0; i < N_ELEMENTS (methods); i++)
     {
       const Method *method = &methods[i];
       bool is_own = interface != NULL && strcmp (method->interface, interface) == 0;
 
-      if (strcmp (method->name, message->member) != 0 ||
+      if (strcmp (method->name, member) != 0 ||
           (message->interface != NULL && strcmp (method->interface, message->interface) != 0) ||
           !(is_own || (method->kind == RUNS_FREE && is_known)))
         continue;
       if (message->is_too_long || strcmp (method->in, message->signature) == 0)
         return method;
-      refuse (service, message, "InvalidArgs", "The method has other types of arguments");
+      sysprof_reply_fail (reply, "InvalidArgs", "The method has other types of arguments");
       return NULL;
     }
   if (!is_known)
-    refuse (service, message, "UnknownObject", "There is no such object");
+    sysprof_reply_fail (reply, "UnknownObject", "There is no such object");
   else
-    refuse (service, message, "UnknownMethod", "This object has no such method");
+    sysprof_reply_fail (reply, "UnknownMethod", "This object has no such method");
   return NULL;
 }

@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
+
+#define UNREAD_PING (16u * 1024)   /* bytes; then the client has to show that it reads */
+#define UNREAD_FD   (1024u * 1024) /* a descriptor counts as so many bytes */
 
 void
 sysprof_reply_fail (Reply *self, const char *error, const char *format, ...)
@@ -114,6 +118,44 @@ sysprof_call_serialize (Call *call, size_t *size)
   return bytes;
 }
 
+/* --- whether clients read them --- */
+
+/* Clients that read get to this message and answer it; one that does not knows no serial to
+ * answer. An error counts as an answer, too: not every bus lets us send it. */
+static void
+ping (Service *service, Client *client)
+{
+  const BusHeader header = { .type = BUS_METHOD_CALL,
+                             .path = "/",
+                             .interface = "org.freedesktop.DBus.Peer",
+                             .member = "Ping",
+                             .destination = client->name };
+  uint32_t unknown = 0;
+
+  (void) !getrandom (&unknown, sizeof unknown, GRND_NONBLOCK); /* then it can be guessed */
+  sysprof_dbus_connection_skip_serials (service->bus, unknown >> 4);
+  client->ping_serial = sysprof_dbus_connection_send (service->bus, &header, NULL, -1);
+  client->unread_before = client->unread;
+}
+
+void
+sysprof_client_take_ping (Service *service, Client *client)
+{
+  client->ping_serial = 0;
+  client->unread -= client->unread_before;
+  if (client->unread > UNREAD_PING)
+    ping (service, client);
+}
+
+void
+sysprof_client_send (Service *service, Client *client, uint8_t *bytes, size_t size, int fd)
+{
+  client->unread += size + (fd >= 0 ? UNREAD_FD : 0);
+  (void) sysprof_dbus_connection_send_bytes (service->bus, bytes, size, fd);
+  if (client->unread > UNREAD_PING && client->ping_serial == 0)
+    ping (service, client);
+}
+
 void
 sysprof_call_answer (Service *service, Call *call)
 {
@@ -122,7 +164,7 @@ sysprof_call_answer (Service *service, Call *call)
 
   if (bytes != NULL)
     {
-      (void) sysprof_dbus_connection_send_bytes (service->bus, bytes, size, call->reply.fd);
+      sysprof_client_send (service, call->client, bytes, size, call->reply.fd);
       call->reply.fd = -1;
     }
   sysprof_dbus_writer_clear (&call->reply.body);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define HELD_PARENT  "/run/sysprof"
-#define HELD         HELD_PARENT "/held"
+#define HELD         "held" /* below it */
 #define CPUS         "/sys/devices/system/cpu"
 #define MOST_CPUS    8192
 #define PROFILES     "org.freedesktop.UPower.PowerProfiles"
@@ -40,10 +40,11 @@ read_line (const char *path, char *line, size_t size)
   return true;
 }
 
+/* `path` is absolute, or below the directory. */
 static bool
-write_text (const char *path, int flags, const char *text)
+write_text (int directory, const char *path, int flags, const char *text)
 {
-  int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+  int fd = openat (directory, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
   ssize_t n = fd >= 0 ? write (fd, text, strlen (text)) : -1;
   int saved = errno;
 
@@ -66,7 +67,7 @@ read_paranoid (char value[MOST_SETTING])
 static bool
 write_paranoid (const char *value)
 {
-  return write_text (PARANOID, 0, value);
+  return write_text (-1, PARANOID, 0, value);
 }
 
 static bool
@@ -86,7 +87,7 @@ write_governor (const char *value)
 
       (void) snprintf (path, sizeof path, CPUS "/cpu%u/cpufreq/scaling_governor", cpu);
       if (access (path, F_OK) == 0)
-        is_written = write_text (path, 0, value);
+        is_written = write_text (-1, path, 0, value);
       else if (errno == ENOENT && !is_written)
         break; /* there is no scaling */
     }
@@ -185,9 +186,9 @@ static const struct
   bool (*read) (char value[MOST_SETTING]);
   bool (*write) (const char *value);
 } settings[] = {
-  [SETTING_PARANOID] = { HELD "/paranoid", read_paranoid, write_paranoid },
-  [SETTING_GOVERNOR] = { HELD "/governor", read_governor, write_governor },
-  [SETTING_POWER_PROFILE] = { HELD "/power-profile", read_profile, write_profile },
+  [SETTING_PARANOID] = { "paranoid", read_paranoid, write_paranoid },
+  [SETTING_GOVERNOR] = { "governor", read_governor, write_governor },
+  [SETTING_POWER_PROFILE] = { "power-profile", read_profile, write_profile },
 };
 
 _Static_assert(sizeof settings / sizeof settings[0] == N_SETTINGS, "a row each");
@@ -198,78 +199,147 @@ sysprof_setting_read (Setting setting, char value[MOST_SETTING])
   return settings[setting].read (value);
 }
 
+/* Whether only this user can have changed the file. */
+static bool
+is_own (int fd, mode_t type)
+{
+  struct stat info;
+
+  return fstat (fd, &info) == 0 && (info.st_mode & S_IFMT) == type &&
+         info.st_uid == geteuid () && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Follows no links. -1 with errno: EPERM if another user could have changed the contents. */
+static int
+open_own (int directory, const char *path, int flags, mode_t type)
+{
+  int fd = openat (directory, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags);
+
+  if (fd < 0 || is_own (fd, type))
+    return fd;
+
+  (void) close (fd);
+  errno = EPERM;
+  return -1;
+}
+
+/* Opens a directory, which it creates if it is missing. */
+static int
+open_directory (int directory, const char *path)
+{
+  (void) mkdirat (directory, path, 0700); /* then opening it fails */
+  return open_own (directory, path, O_DIRECTORY, S_IFDIR);
+}
+
+/* The directory of the former values; -1 with errno. */
+static int
+open_held (void)
+{
+  int parent = open_directory (-1, HELD_PARENT);
+  int fd = parent >= 0 ? open_directory (parent, HELD) : -1;
+  int saved = errno;
+
+  if (parent >= 0)
+    (void) close (parent);
+  errno = saved;
+  return fd;
+}
+
+/* Cuts the line at `*text` off. FALSE if it is not a value with its end. */
+static bool
+take_value (char **text, char value[MOST_SETTING])
+{
+  char *end = strchr (*text, '\n');
+
+  if (end == NULL || end - *text >= MOST_SETTING)
+    return false;
+  *end = '\0';
+  (void) snprintf (value, MOST_SETTING, "%s", *text);
+  *text = end + 1;
+  return true;
+}
+
 /* The file has the former value, then the one that was set, in a line each. */
 static bool
-read_held (Setting setting, char former[MOST_SETTING], char set[MOST_SETTING])
+read_held (int held, Setting setting, char former[MOST_SETTING], char set[MOST_SETTING])
 {
-  FILE *file = fopen (settings[setting].file, "re");
-  bool is_valid;
+  char text[2 * MOST_SETTING + 1];
+  char *at = text;
+  int fd = open_own (held, settings[setting].file, 0, S_IFREG);
+  ssize_t n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
 
-  if (file == NULL)
+  if (fd >= 0)
+    (void) close (fd);
+  if (n < 0)
     return false;
-
-  is_valid = fgets (former, MOST_SETTING, file) != NULL && strchr (former, '\n') != NULL &&
-             fgets (set, MOST_SETTING, file) != NULL && strchr (set, '\n') != NULL;
-  (void) fclose (file);
-  if (is_valid)
-    {
-      former[strcspn (former, "\n")] = '\0';
-      set[strcspn (set, "\n")] = '\0';
-    }
-  return is_valid;
+  text[n] = '\0';
+  return take_value (&at, former) && take_value (&at, set);
 }
 
 /* A crash leaves either the old file or the new one. */
 static bool
-write_held (Setting setting, const char *former, const char *set)
+write_held (int held, Setting setting, const char *former, const char *set)
 {
   char text[2 * MOST_SETTING + 2];
-  char path[96];
+  char name[32];
 
   (void) snprintf (text, sizeof text, "%s\n%s\n", former, set);
-  (void) snprintf (path, sizeof path, "%s.new", settings[setting].file);
-  if ((mkdir (HELD_PARENT, 0700) != 0 && errno != EEXIST) ||
-      (mkdir (HELD, 0700) != 0 && errno != EEXIST))
-    return false;
-  return write_text (path, O_CREAT | O_TRUNC, text) &&
-         rename (path, settings[setting].file) == 0;
+  (void) snprintf (name, sizeof name, "%s.new", settings[setting].file);
+  return write_text (held, name, O_CREAT | O_TRUNC, text) &&
+         renameat (held, name, held, settings[setting].file) == 0;
 }
 
-bool
-sysprof_setting_hold (Setting setting, const char *value)
+static bool
+hold (int held, Setting setting, const char *value)
 {
   char former[MOST_SETTING], set[MOST_SETTING];
-  bool is_held = read_held (setting, former, set);
+  bool is_held = read_held (held, setting, former, set);
   int saved;
 
   if (!is_held && !settings[setting].read (former))
     return false;
-  if (!write_held (setting, former, value))
+  if (!write_held (held, setting, former, value))
     return false;
   if (settings[setting].write (value))
     return true;
 
   saved = errno;
   if (is_held)
-    (void) write_held (setting, former, set); /* else the value stays after the last hold */
+    (void) write_held (held, setting, former,
+                       set); /* else the value stays after the last hold */
   else
-    (void) unlink (settings[setting].file);
+    (void) unlinkat (held, settings[setting].file, 0);
   errno = saved;
   return false;
+}
+
+bool
+sysprof_setting_hold (Setting setting, const char *value)
+{
+  int held = open_held ();
+  bool is_set = held >= 0 && hold (held, setting, value);
+  int saved = errno;
+
+  if (held >= 0)
+    (void) close (held);
+  errno = saved;
+  return is_set;
 }
 
 void
 sysprof_setting_release (Setting setting)
 {
   char former[MOST_SETTING], set[MOST_SETTING], now[MOST_SETTING];
+  int held = open_held ();
 
-  if (read_held (setting, former, set) &&
+  if (held < 0)
+    return;
+  if (read_held (held, setting, former, set) &&
       (!settings[setting].read (now) ||
        (strcmp (now, set) == 0 && !settings[setting].write (former))))
-    {
-      /* the next start tries again */
-      sysprof_journal_write ("cannot restore '%s': %s", former, strerror (errno));
-      return;
-    }
-  (void) unlink (settings[setting].file); /* ENOENT if the setting was not held */
+    sysprof_journal_write ("cannot restore '%s': %s", former,
+                           strerror (errno)); /* the next start tries again */
+  else
+    (void) unlinkat (held, settings[setting].file, 0); /* ENOENT if it was not held */
+  (void) close (held);
 }

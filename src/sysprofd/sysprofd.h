@@ -5,7 +5,7 @@
  *   main.c         arguments, the bus name, the loop, the end
  *   client.c       who calls: credentials, authorization with polkit, order of the calls
  *   method.c       objects and their methods; introspection
- *   reply.c        replies and errors
+ *   reply.c        replies and errors, and whether their receivers read them
  *   child.c        runs a method in a child process, which may block without harm to others
  *   hold.c         what lasts longer than a call: connections and changed settings
  *   setting.c      settings of the machine, and the former values on disk
@@ -26,6 +26,7 @@
 #define NSEC_PER_MSEC INT64_C (1000000)
 #define NSEC_PER_SEC  INT64_C (1000000000)
 #define SERVICE_NAME  "org.gnome.Sysprof3"
+#define MOST_UNSENT   (64u * 1024 * 1024) /* bytes; then no more calls are read or started */
 
 typedef struct Service Service;
 typedef struct Client Client;
@@ -79,8 +80,8 @@ struct Call
   Call *next;
 };
 
-/* NULL if the call has been answered: there is no such method. */
-const Method *sysprof_method_find (Service *service, const BusMessage *message);
+/* NULL if there is no such method; then `reply` has the error. */
+const Method *sysprof_method_find (const BusMessage *message, Reply *reply);
 /* A bit of its own for each method. */
 uint64_t sysprof_method_bit (const Method *method);
 void sysprof_call_answer (Service *service, Call *call);
@@ -122,12 +123,14 @@ struct Client
   uint64_t logged; /* one bit for each method of the interface Service */
   Call *first;
   Call **end;
-  unsigned n_calls;
-  size_t n_bytes; /* of the calls */
-  unsigned n_fds; /* descriptors in the messages of the calls */
-  Call *running;  /* in a child */
-  int child;      /* its process ID; 0 = it has been reaped */
-  int socket;     /* from the child */
+  size_t n_bytes;       /* of the calls */
+  size_t n_fds;         /* descriptors in the messages of the calls */
+  size_t unread;        /* bytes of replies that the client may not have read */
+  size_t unread_before; /* of them, sent before the question with `ping_serial` */
+  uint32_t ping_serial; /* 0 = none */
+  Call *running;        /* in a child */
+  int child;            /* its process ID; 0 = it has been reaped */
+  int socket;           /* from the child */
   int64_t child_deadline;
   Client *next;
 };
@@ -135,6 +138,11 @@ struct Client
 void sysprof_client_take_call (Service *service, BusMessage *message);
 void sysprof_client_take_reply (Service *service, BusMessage *message);
 void sysprof_client_take_signal (Service *service, BusMessage *message);
+/* Sends a reply; takes `bytes` and `fd`. */
+void
+sysprof_client_send (Service *service, Client *client, uint8_t *bytes, size_t size, int fd);
+/* The client has read what was sent before the question. */
+void sysprof_client_take_ping (Service *service, Client *client);
 /* Starts what may start. */
 void sysprof_clients_advance (Service *service);
 void sysprof_clients_clear (Service *service);

@@ -107,7 +107,7 @@ class Message:
         reader.at = 12
         fields = dict(reader.read("a(yv)"))
         self.path, self.interface, self.member = (fields.get(code) for code in (1, 2, 3))
-        self.error, self.reply_serial, self.sender = fields.get(4), fields.get(5), fields.get(7)
+        self.error, self.reply_serial, self.destination, self.sender = fields.get(4), fields.get(5), fields.get(6), fields.get(7)
         self.signature = fields.get(8, "")
         self.fds = fds
         reader.align(8)
@@ -126,6 +126,7 @@ class Client:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(60)
         self.serial = 0
+        self.name = None
         path = re.fullmatch("unix:path=([^,]*).*", address)[1]
         before = os.geteuid()
         if user is not None:
@@ -161,7 +162,14 @@ class Client:
         return self.serial
 
     def receive(self):
-        """Returns the next message, with its descriptors."""
+        """Returns the next message, with its descriptors. Answers Ping, as each D-Bus library does."""
+        message = self.receive_any()
+        while message.member == "Ping" and message.destination == self.name:
+            self.send(message.sender, None, None, None, type=2, reply_serial=message.serial)
+            message = self.receive_any()
+        return message
+
+    def receive_any(self):
         data, fds = b"", array.array("i")
         size = 16
         while len(data) < size:

@@ -162,6 +162,7 @@ class PrivateBus:
         self.mount(actions, "/usr/share/polkit-1/actions", None, MS_BIND)
         os.makedirs("/run/sysprof", exist_ok=True)
         self.mount("tmpfs", "/run/sysprof", "tmpfs")
+        os.chmod("/run/sysprof", 0o700)
         if self.service:
             self.activate("org.gnome.Sysprof3", self.service)
         (self.directory / "services").mkdir(exist_ok=True)

@@ -6,10 +6,12 @@ import contextlib
 import os
 import pty
 import random
+import re
 import signal
 import subprocess
 import time
 import unittest
+import xml.etree.ElementTree
 
 import private_bus
 import tap
@@ -34,8 +36,12 @@ METHODS = (
     ("/Rights", "org.gnome.Sysprof3.Rights", "OpenSystemBusMonitor", ""),
     ("/Rights", "org.gnome.Sysprof3.Rights", "HoldPowerProfile", "s"), ("/Rights", "org.gnome.Sysprof3.Rights", "HoldParanoid", "i"),
     ("", "org.freedesktop.DBus.Properties", "Get", "ss"), ("/RAPL", "org.freedesktop.DBus.Properties", "GetAll", "s"),
-    ("", "org.freedesktop.DBus.Properties", "Set", "ssv"), ("", "org.freedesktop.DBus.Introspectable", "Introspect", ""))
-KEYS = ["type", "config", "sample_period", "sample_type", "wakeup_events", "comm", "mmap2", "clockid", "use_clockid", "sample_stack_user"]
+    ("", "org.freedesktop.DBus.Properties", "Set", "ssv"), ("", "org.freedesktop.DBus.Introspectable", "Introspect", ""),
+    ("", "org.freedesktop.DBus.Peer", "Ping", ""), ("/Rights", "org.freedesktop.DBus.Peer", "GetMachineId", ""))
+TYPES = {"type": "u", "config": "t", "sample_period": "t", "sample_type": "t", "wakeup_events": "u", "comm": "b", "mmap2": "b", "clockid": "i",
+         "use_clockid": "b", "sample_stack_user": "u"}
+KEYS = list(TYPES)
+OTHER_TYPES = "org.freedesktop.DBus.Error.InvalidArgs: The method has other types of arguments"
 TEXTS = ["", "pid,maps,cmdline", "performance", "powersave", "/proc/kallsyms", "x" * 3000, "ä", "../../etc/shadow", "%s%n", SERVICE]
 
 
@@ -60,6 +66,10 @@ class Values:
             return pick.choice(["", "a{sv}", "(iv)", "ayayay"])
         if kind == "ay":
             return pick.choice([text.encode() + b"\0" for text in TEXTS] + [b"", bytes(pick.randrange(256) for _ in range(20))])
+        if kind == "a{sv}" and pick.random() < 0.5:
+            values = {"type": 1, "config": 0, "sample_period": 10**6} if pick.random() < 0.5 else {}
+            values.update({key: self.value(TYPES[key]) for key in pick.sample(KEYS, pick.randrange(4))})
+            return [[key, (TYPES[key], value)] for key, value in values.items()]
         if kind[0] == "a":
             return [self.value(kind[1:], depth + 1) for _ in range(pick.choice([0, 1, 2, 5]))]
         return [pick.choice(KEYS) if kind[0] == "{" and i == 0 else self.value(part, depth + 1) for i, part in enumerate(split(kind[1:-1]))]
@@ -108,6 +118,7 @@ class Hostile(Case):
         fds = [os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC), os.memfd_create("x"), os.open("/etc/passwd", os.O_RDONLY | os.O_CLOEXEC)]
         client = self.connect()
         answered = 0
+        results = {method: set() for _path, _interface, method, _signature in METHODS}
         for i in range(FUZZ_CALLS):
             path, interface, method, usual = values.random.choice(METHODS)
             signature = values.signature(usual)
@@ -124,13 +135,26 @@ class Hostile(Case):
                 reply = client.call(NAME, PATH + path, interface, method, signature, [values.value(kind) for kind in split(signature)],
                                     passed, **more)
                 answered += 1
+                results[method].add(f"{reply.error}: {reply.body[0]}" if reply.error else "success")
                 reply.close()
             except (EOFError, ConnectionError):
                 client = self.connect()
         for fd in fds:
             os.close(fd)
         self.assertGreater(answered, FUZZ_CALLS * 0.8, f"seed {seed}")
+        self.assertEqual([method for method, found in results.items() if not found - {OTHER_TYPES}], [], "methods that were not reached")
+        self.assertRegex(" ".join(results["PerfEventOpen"]), "success|Bad file descriptor")  # the kernel has seen it
+        self.assertEqual([text for found in results.values() for text in found if "was ended" in text], [], f"seed {seed}: a child has crashed")
         self.assert_serves()
+
+    def test_every_method_is_called(self):
+        found = set()
+        for path in {path for path, _interface, _method, _signature in METHODS}:
+            text = self.judge.call(NAME, PATH + path, "org.freedesktop.DBus.Introspectable", "Introspect").body[0]
+            for interface in xml.etree.ElementTree.fromstring(text).iter("interface"):
+                found |= {(interface.get("name"), method.get("name"),
+                           "".join(arg.get("type") for arg in method.iter("arg") if arg.get("direction") == "in")) for method in interface.iter("method")}
+        self.assertEqual({method[1:] for method in METHODS}, found)
 
     def test_flood(self):
         client = self.connect()
@@ -191,7 +215,32 @@ class Hostile(Case):
     def test_long_message(self):
         reply = self.connect().call(NAME, PATH, SERVICE, "GetProcessInfo", "s", ["x" * 1_000_000])
         self.assertEqual(reply.error, "org.freedesktop.DBus.Error.LimitsExceeded")
+        reply = self.connect(NOBODY).call(NAME, "/" + "x" * 1_000_000, SERVICE, "ListProcesses")
+        self.assertEqual(reply.error, "org.freedesktop.DBus.Error.UnknownObject")
         self.assert_serves()
+
+    def send_paced(self, client, n, *call):
+        """So slowly that the bus lets them through."""
+        for i in range(n):
+            client.send(NAME, PATH, *call)
+            if i % 50 == 49:
+                self.judge.call(NAME, PATH, SERVICE, "ListProcesses")
+
+    def test_client_that_does_not_read(self):
+        """A bus does not accept messages of a service whose replies fill its queues. 64 descriptors are enough for that."""
+        stalled = [self.connect(0), self.connect(0)]
+        for client in stalled:
+            self.send_paced(client, 500, SERVICE, "GetProcFd", "ay", [b"/proc/version\0"])
+        self.assert_serves()
+        client = self.connect(NOBODY)
+        call = ("org.freedesktop.DBus.Introspectable", "Introspect")
+        self.send_paced(client, 100, *call)
+        received = [client.receive_any()]
+        while received[-1].member != "Ping":
+            received.append(client.receive_any())
+        self.assertLess(len(received), 50)  # those that follow are sent when it has answered
+        client.send(received[-1].sender, None, None, None, type=2, reply_serial=received[-1].serial)
+        self.assertEqual(client.call(NAME, PATH, *call).error, None)
 
     def test_connections_of_a_user_are_limited(self):
         client = self.connect()
@@ -215,9 +264,9 @@ class Hostile(Case):
         self.assertEqual(os.read(fd, 100), b"")
         os.close(fd)
 
-    def test_password_of_one_does_not_delay_others(self):
-        """Polkit requests a password, and the user does not type it."""
-        client = self.connect(NOBODY)
+    @contextlib.contextmanager
+    def agent(self):
+        """Polkit requests a password, and the user does not type it. Yields a function that returns what polkit shows."""
         leader, follower = pty.openpty()
         registered, end = os.pipe()
         with subprocess.Popen(["setsid", "--ctty", "pkttyagent", "--process", str(os.getpid()), "--notify-fd", str(end)],
@@ -226,17 +275,43 @@ class Hostile(Case):
             os.close(end)
             try:
                 self.assertEqual(os.read(registered, 1), b"")
-                client.send(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/version\0"])
-                shown = b""
-                while b"Password:" not in shown:
-                    shown += os.read(leader, 1000)
-                self.assertIn(b"Authentication is required to profile the system", shown)
-                self.assert_serves()
-                client.close()
-                self.assert_serves()
+                yield lambda: os.read(leader, 1000)
             finally:
                 agent.kill()
         os.close(leader)
+        os.close(registered)
+
+    def test_password_of_one_does_not_delay_others(self):
+        client = self.connect(NOBODY)
+        with self.agent() as read:
+            client.send(NAME, PATH, SERVICE, "GetProcFile", "ay", [b"/proc/version\0"])
+            shown = b""
+            while b"Password:" not in shown:
+                shown += read()
+            self.assertIn(b"Authentication is required to profile the system", shown)
+            self.assert_serves()
+            client.close()
+            self.assert_serves()
+
+    def test_many_waiting_clients_of_a_user(self):
+        """A bus permits 128 calls of the service that polkit has not answered. The calls of a user have a limit of memory."""
+        with self.agent(), open("/dev/null", "rb") as null:
+            clients = [self.connect(NOBODY) for _ in range(200)]
+            for client in clients:
+                client.send(NAME, PATH, SERVICE, "ListProcesses")
+            self.assert_serves()
+            before = self.count_fds()
+            for client in clients:
+                for _ in range(10):
+                    client.send(NAME, PATH, SERVICE, "GetProcessInfo", "s", ["x" * 60_000])
+                client.send(NAME, PATH, SERVICE, "PerfEventOpen", "a{sv}iiht", [[], -1, 0, 0, 0], [null.fileno()] * 16)
+            self.assert_serves()
+            self.assertLess(self.count_fds(), before + 300)
+            with open(f"/proc/{self.service}/status", encoding="ascii") as file:
+                self.assertLess(int(re.search(r"VmHWM:\s*(\d+)", file.read())[1]), 64 * 1024)
+            for client in clients:
+                client.close()
+        self.assert_serves()
 
 
 class NoPolkit(Case):

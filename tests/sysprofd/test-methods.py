@@ -4,6 +4,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -202,6 +203,38 @@ class Methods(Case):
             restore()
             self.assertEqual(paranoid(), before)
             os.close(hold)
+
+    def test_files_that_are_not_its_own_restore_nothing(self):
+        before = paranoid()
+        wanted = 1 - before % 2
+        text = f"{wanted}\n{before}\n"
+        held = "/run/sysprof/held"
+        file = f"{held}/paranoid"
+        os.makedirs(held, 0o700, exist_ok=True)
+
+        def restore(prepare):
+            prepare()
+            try:
+                run(SYSPROFD, "--restore")
+                return paranoid()
+            finally:
+                pathlib.Path(PARANOID).write_text(str(before), encoding="ascii")
+                os.chown(held, 0, 0)
+                os.chmod(held, 0o700)
+                pathlib.Path(file).unlink(missing_ok=True)
+
+        def write(contents=text):
+            pathlib.Path(file).write_text(contents, encoding="ascii")
+
+        self.assertEqual(restore(write), wanted)  # else the following would prove nothing
+        elsewhere = self.bus.directory / "elsewhere"
+        elsewhere.write_text(text, encoding="ascii")
+        for prepare in (lambda: os.symlink(elsewhere, file), lambda: os.mkfifo(file),
+                        lambda: (write(), os.chown(file, DAEMON, 0)), lambda: (write(), os.chmod(file, 0o666)),
+                        lambda: (write(), os.chown(held, DAEMON, 0)), lambda: (write(), os.chmod(held, 0o777)),
+                        lambda: write(text[:-1]), lambda: write(text[:2]), lambda: write(""), lambda: write("x" * 10000),
+                        lambda: write("0" * 100 + text)):
+            self.assertEqual(restore(prepare), before)
 
     def test_change_by_others_stays(self):
         before = paranoid()
