@@ -149,7 +149,7 @@ dup_stack (const StackText *stack)
 
   for (uint32_t i = 0; i < stack->n; i++)
     {
-      const StackEntry *entry = &stack->entries[i];
+      const StackEntry *entry = stack->entries[i];
 
       g_autofree char *place = sysprof_dup_source_location_of_entry (entry);
 
@@ -168,10 +168,10 @@ sysprof_dup_bare_stack (const StackText *stack, bool is_short)
   for (uint32_t i = 0; i < stack->n; i++)
     {
       g_autofree char *name =
-          is_short ? sysprof_dup_short_name (stack->entries[i].symbol, 0) : NULL;
+          is_short ? sysprof_dup_short_name (stack->entries[i]->symbol, 0) : NULL;
 
       g_string_append_printf (joined, "%s%s", i ? " < " : "",
-                              is_short ? name : stack->entries[i].symbol);
+                              is_short ? name : stack->entries[i]->symbol);
     }
   return sysprof_dup_one_line (joined->str);
 }

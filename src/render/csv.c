@@ -110,7 +110,7 @@ dup_stack (const StackText *stack, StackPart part)
     {
       if (i > 0)
         g_string_append_c (text, '\n');
-      append_part (text, &stack->entries[i], part);
+      append_part (text, stack->entries[i], part);
     }
   return g_string_free (text, FALSE);
 }

@@ -56,13 +56,14 @@ write_stack (TextWriter *writer, const StackText *stack)
   sysprof_text_writer_puts (writer, "<td><ol>");
   for (uint32_t i = 0; i < stack->n; i++)
     {
-      g_autofree char *location = sysprof_dup_source_location_of_entry (&stack->entries[i]);
+      const StackEntry *entry = stack->entries[i];
+      g_autofree char *location = sysprof_dup_source_location_of_entry (entry);
 
-      sysprof_text_writer_puts (
-          writer, stack->entries[i].kind == SYMBOL_KERNEL ? "<li class=\"kernel\">" : "<li>");
-      sysprof_text_writer_xml (writer, stack->entries[i].symbol);
+      sysprof_text_writer_puts (writer, entry->kind == SYMBOL_KERNEL ? "<li class=\"kernel\">"
+                                                                     : "<li>");
+      sysprof_text_writer_xml (writer, entry->symbol);
       if (location != NULL)
-        write_location (writer, location, stack->entries[i].file);
+        write_location (writer, location, entry->file);
       sysprof_text_writer_puts (writer, "</li>");
     }
   sysprof_text_writer_puts (writer, "</ol></td>");

@@ -136,21 +136,21 @@ write_stack (TextWriter *writer, const StackText *stack)
   sysprof_text_writer_puts (writer, "[");
   for (uint32_t i = 0; i < stack->n; i++)
     {
+      const StackEntry *entry = stack->entries[i];
+
       sysprof_text_writer_puts (writer, i ? ", {\"symbol\": " : "{\"symbol\": ");
-      sysprof_text_writer_json (writer, stack->entries[i].symbol);
+      sysprof_text_writer_json (writer, entry->symbol);
       sysprof_text_writer_puts (writer, ", \"binary\": ");
-      sysprof_text_writer_json (writer, stack->entries[i].binary);
-      sysprof_text_writer_printf (
-          writer, ", \"kind\": \"%s\"",
-          sysprof_symbol_kind_to_string ((SymbolKind) stack->entries[i].kind));
-      if (stack->entries[i].line != 0)
+      sysprof_text_writer_json (writer, entry->binary);
+      sysprof_text_writer_printf (writer, ", \"kind\": \"%s\"",
+                                  sysprof_symbol_kind_to_string ((SymbolKind) entry->kind));
+      if (entry->line != 0)
         {
           sysprof_text_writer_puts (writer, ", \"file\": ");
-          sysprof_text_writer_json (writer, stack->entries[i].file);
-          sysprof_text_writer_printf (writer, ", \"line\": %u", stack->entries[i].line);
+          sysprof_text_writer_json (writer, entry->file);
+          sysprof_text_writer_printf (writer, ", \"line\": %u", entry->line);
         }
-      sysprof_text_writer_puts (writer,
-                                stack->entries[i].is_inlined ? ", \"inlined\": true}" : "}");
+      sysprof_text_writer_puts (writer, entry->is_inlined ? ", \"inlined\": true}" : "}");
     }
   sysprof_text_writer_puts (writer, "]");
 }

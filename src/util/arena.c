@@ -7,7 +7,10 @@
 #include <glib.h>
 #include <string.h>
 
-#define CHUNK_SIZE (64 * 1024)
+/* Bytes. Each chunk is twice as large as the one before: large ones have mappings of their
+ * own, which return to the system when they are freed. */
+#define FIRST_CHUNK (64 * 1024)
+#define LAST_CHUNK  (4 * 1024 * 1024)
 
 struct ArenaChunk
 {
@@ -24,7 +27,8 @@ sysprof_arena_alloc (Arena *self, size_t size)
 
   if (self->last == NULL || self->last->size - self->used < needed)
     {
-      size_t chunk_size = MAX (needed, CHUNK_SIZE);
+      size_t twice = self->last != NULL ? MIN (self->last->size * 2, LAST_CHUNK) : FIRST_CHUNK;
+      size_t chunk_size = MAX (needed, twice);
       struct ArenaChunk *chunk = g_malloc (sizeof *chunk + chunk_size);
 
       chunk->before = self->last;

@@ -53,8 +53,8 @@ terms_of_stack (const Search *self, const StackText *stack)
   if (place->text == stack)
     return place->terms;
   for (uint32_t i = 0; i < stack->n; i++)
-    terms |= terms_of_text (self, stack->entries[i].symbol) |
-             terms_of_text (self, stack->entries[i].binary);
+    terms |= terms_of_text (self, stack->entries[i]->symbol) |
+             terms_of_text (self, stack->entries[i]->binary);
   *place = (Remembered){ stack, terms };
   return terms;
 }

@@ -87,7 +87,7 @@ typedef struct
 typedef struct
 {
   uint32_t n;
-  const StackEntry *entries; /* [n] innermost first */
+  const StackEntry *const *entries; /* [n] innermost first; stacks share them */
 } StackText;
 
 typedef struct

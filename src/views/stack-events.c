@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The events that a call tree sums, one by one, in order of time: samples, allocations or
- * waits. */
+ * waits. They have the numbers of their stacks: the texts of all stacks would be large. */
 
 #include "text/text.h"
 #include "views/event-rows.h"
-#include "views/stack-texts.h"
 #include "views/unlisted.h"
 
 #include <string.h>
@@ -17,10 +16,10 @@ enum
   TID,
   CPU,
   DEPTH,
-  SIZE,
-  DURATION,
-  EVENT,
   STACK,
+  DURATION, /* of waits */
+  EVENT,
+  SIZE, /* of allocations */
   N_COLUMNS,
 };
 
@@ -30,10 +29,10 @@ static const Column columns[] = {
   [TID] = { "tid", "TID", COLUMN_NUMBER },
   [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
   [DEPTH] = { "depth", "DEPTH", COLUMN_NUMBER },
-  [SIZE] = { "size", "SIZE", COLUMN_BYTES },
+  [STACK] = { "stack", "STACK", COLUMN_NUMBER, .json_only = true }, /* StackId */
   [DURATION] = { "duration", "DURATION", COLUMN_DURATION },
   [EVENT] = { "event", "EVENT", COLUMN_TEXT },
-  [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
+  [SIZE] = { "size", "SIZE", COLUMN_BYTES },
 };
 
 char *
@@ -88,13 +87,14 @@ fill_stack_events (const ViewRequest *request, Rows *rows, GError **error)
   bool is_heap = events == &store->allocations;
   bool has_waits = g_strcmp0 (weight, "time") == 0 || g_strcmp0 (weight, "wall") == 0;
   g_autofree uint32_t *found = NULL;
-  StackTexts texts;
   uint32_t n;
 
   found = sysprof_samples_find (store, request->symbols, request->filter, &n);
-  sysprof_rows_init_events (rows, columns, N_COLUMNS, is_heap ? "allocations" : "samples", n,
-                            events->n);
-  sysprof_stack_texts_init (&texts, request, rows);
+  sysprof_rows_init_events (rows, columns,
+                            is_heap     ? N_COLUMNS
+                            : has_waits ? SIZE
+                                        : DURATION,
+                            is_heap ? "allocations" : "samples", n, events->n);
   for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       uint32_t at = found[i];
@@ -106,18 +106,20 @@ fill_stack_events (const ViewRequest *request, Rows *rows, GError **error)
       cells[TID].number = events->tid[at] >= 0 ? events->tid[at] : NO_NUMBER;
       cells[CPU].number = events->cpu[at] >= 0 ? events->cpu[at] : NO_NUMBER;
       cells[DEPTH].number = store->stacks.depth[events->stack[at]];
-      cells[SIZE].number = cells[DURATION].number = events->weight ? events->weight[at] : 0;
-      cells[EVENT].text = wait != NULL ? sysprof_rows_dup (rows, wait) : "";
-      cells[STACK].stack = sysprof_stack_texts_get (&texts, events->stack[at]);
+      cells[STACK].number = events->stack[at];
+      if (has_waits)
+        {
+          cells[DURATION].number = events->weight ? events->weight[at] : 0;
+          cells[EVENT].text = sysprof_rows_dup (rows, wait);
+        }
+      if (is_heap)
+        cells[SIZE].number = events->weight ? events->weight[at] : 0;
     }
-  sysprof_stack_texts_clear (&texts);
-  if (!has_waits)
+  if (is_heap)
     {
       sysprof_rows_drop_column (rows, EVENT);
       sysprof_rows_drop_column (rows, DURATION);
     }
-  if (!is_heap)
-    sysprof_rows_drop_column (rows, SIZE);
   return true;
 }
 

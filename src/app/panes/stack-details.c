@@ -8,6 +8,7 @@
 #include "app/widgets/naming.h"
 #include "app/widgets/table.h"
 #include "text/text.h"
+#include "views/views.h"
 
 #include <glib/gi18n.h>
 
@@ -20,6 +21,7 @@ typedef struct
   GtkWidget *title;
   GtkWidget *samples;
   GtkWidget *stack; /* GtkListBox */
+  AppQuery *query;  /* of `stack` */
   GtkWidget *categories;
   StackPath path; /* of the chosen row; zero = all */
   RowQuery base;
@@ -30,6 +32,7 @@ details_free (gpointer data)
 {
   Details *self = data;
 
+  app_query_free (self->query);
   g_signal_handlers_disconnect_by_data (self->session, self);
   g_object_unref (self->session);
   app_stack_path_clear (&self->path);
@@ -83,21 +86,60 @@ on_tooltip (GtkListBox *list, int x, int y, gboolean by_key, GtkTooltip *tooltip
   return TRUE;
 }
 
-static void
-show_stack (AppTable *table, guint row, Details *self)
+typedef struct
 {
-  const Rows *rows = &app_table_get_result (table)->rows;
-  int column = sysprof_rows_column (rows, "stack");
-  const StackText *stack = sysprof_rows_cells (rows, row)[column].stack;
-  g_autofree char *event = app_row_result_dup_cell (app_table_get_result (table), row, "event");
-  GtkWidget *child;
+  const StackText *text;
+  Rows rows; /* their arena has the text */
+} ShownStack;
 
+static void
+shown_stack_free (gpointer data)
+{
+  ShownStack *self = data;
+
+  sysprof_rows_clear (&self->rows);
+  g_free (self);
+}
+
+static gpointer
+fill_stack (const ViewRequest *request, gconstpointer input, GError **error)
+{
+  ShownStack *self = g_new0 (ShownStack, 1);
+
+  self->text = sysprof_request_stack_text (request, GPOINTER_TO_UINT (input), &self->rows);
+  return self;
+}
+
+static void
+on_stack (GtkWidget *box, gpointer result, const GError *error)
+{
+  Details *self = g_object_get_data (G_OBJECT (box), "details");
+  AppTable *table = APP_TABLE (self->samples);
+  ShownStack *stack = result;
+  g_autofree char *event = NULL;
+  GtkWidget *child;
+  uint32_t row;
+
+  if (stack == NULL)
+    return;
+  if (app_table_get_selected (table, &row))
+    event = app_row_result_dup_cell (app_table_get_result (table), row, "event");
   while ((child = gtk_widget_get_first_child (self->stack)) != NULL)
     gtk_list_box_remove (GTK_LIST_BOX (self->stack), child);
   if (event != NULL && event[0] != '\0')
     gtk_list_box_append (GTK_LIST_BOX (self->stack), make_event (event));
-  for (uint32_t i = 0; i < MIN (stack->n, MOST_ENTRIES); i++)
-    gtk_list_box_append (GTK_LIST_BOX (self->stack), make_entry (&stack->entries[i]));
+  for (uint32_t i = 0; i < MIN (stack->text->n, MOST_ENTRIES); i++)
+    gtk_list_box_append (GTK_LIST_BOX (self->stack), make_entry (stack->text->entries[i]));
+  shown_stack_free (stack);
+}
+
+static void
+show_stack (AppTable *table, guint row, Details *self)
+{
+  static const QueryKind kind = { .fill = fill_stack, .free_result = shown_stack_free };
+  int64_t stack = app_row_result_get_number (app_table_get_result (table), row, "stack", 0);
+
+  app_query_run (self->query, &kind, self->session, GUINT_TO_POINTER (stack));
 }
 
 /* The first sample is as good as any. */
@@ -179,6 +221,7 @@ details_new (AppSession *session, const RowQuery *base, const char *const *sampl
   self->samples = app_table_new (session, NULL, _ ("Samples of the Chosen Row"));
   self->categories = app_table_new (session, NULL, _ ("Categories"));
   self->stack = gtk_list_box_new ();
+  self->query = app_query_new (box, on_stack);
   app_table_set_columns (APP_TABLE (self->samples), sample_columns);
   app_table_set_columns (APP_TABLE (self->categories), category_columns);
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->stack), GTK_SELECTION_NONE);
