@@ -18,7 +18,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
-SYSPROFD = pathlib.Path(sys.argv.pop(1))
+SYSPROFD = pathlib.Path(sys.argv.pop(1)).resolve()
 RELEASE = '/usr/lib/extension-release.d/extension-release.sysprof'
 GRANTED, REFUSED = 'daemon', 'nobody'
 # systemd-sysext mounts in a namespace of its own, from which mounts come back if ours are shared, with nobody else.
