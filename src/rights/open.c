@@ -175,6 +175,49 @@ sysprof_rights_open_mapped_file (const ExecutableMapping *mapping)
   return fd;
 }
 
+/* Whether the line of /proc/PID/status has this name and number. */
+static bool
+has_number (const char *line, const char *name, unsigned long number, bool is_list)
+{
+  char *end;
+
+  if (strncmp (line, name, strlen (name)) != 0)
+    return false;
+  for (const char *at = line + strlen (name);; at = end)
+    {
+      unsigned long found = strtoul (at, &end, 10);
+
+      if (end == at || found == number || !is_list)
+        return end != at && found == number;
+    }
+}
+
+bool
+sysprof_rights_may_read (pid_t pid, int fd)
+{
+  int status_fd = sysprof_rights_open_process_file (pid, PROCESS_STATUS);
+  FILE *status = status_fd >= 0 ? fdopen (status_fd, "re") : NULL;
+  bool is_root = false, is_owner = false, is_member = false;
+  struct stat info = { 0 };
+  char *line = NULL;
+  size_t size = 0;
+
+  while (status != NULL && fstat (fd, &info) == 0 && getline (&line, &size, status) > 0)
+    {
+      is_root |= has_number (line, "Uid:", 0, false);
+      is_owner |= has_number (line, "Uid:", info.st_uid, false);
+      is_member |= has_number (line, "Gid:", info.st_gid, false) ||
+                   has_number (line, "Groups:", info.st_gid, true);
+    }
+  free (line);
+  if (status != NULL)
+    (void) fclose (status);
+  else if (status_fd >= 0)
+    (void) close (status_fd);
+  errno = EACCES;
+  return is_root || (info.st_mode & (is_owner ? S_IRUSR : is_member ? S_IRGRP : S_IROTH)) != 0;
+}
+
 /* "mnt:[4026531841]" */
 uint64_t
 sysprof_rights_read_namespace (pid_t pid, ProcessNamespace which)

@@ -69,6 +69,9 @@ typedef struct
 /* Opens the mapped file for reading, even if it has been deleted. ESTALE unless exactly this
  * file is mapped there, executable and regular. */
 int sysprof_rights_open_mapped_file (const ExecutableMapping *mapping);
+/* Whether the permissions of the file let the user who started the process read it: programs
+ * can be executed that cannot be read. FALSE with EACCES. */
+bool sysprof_rights_may_read (pid_t pid, int fd);
 
 typedef enum
 {

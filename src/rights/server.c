@@ -87,13 +87,16 @@ _Noreturn static void
 run_opener (int socket, const ExecutableMapping *mapping)
 {
   RightsAnswer answer = { 0 };
-  int envelope;
+  int envelope = -1;
+  int fd;
 
   /* The child may block for long, and must not keep any descriptor open. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
 
-  envelope = seal (sysprof_rights_open_mapped_file (mapping));
+  fd = sysprof_rights_open_mapped_file (mapping);
+  if (fd >= 0 && sysprof_rights_may_read (mapping->pid, fd))
+    envelope = seal (fd);
   if (envelope < 0)
     answer.error = errno;
   (void) sysprof_rights_send (0, &answer, sizeof answer, envelope, MSG_DONTWAIT);

@@ -11,12 +11,15 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <linux/hw_breakpoint.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -431,6 +434,73 @@ test_opens_no_device (Fixture *self, const void *data)
   (void) close (device);
 }
 
+/* Runs a copy of a program as nobody, who may execute but not read it. Returns its process;
+ * `mapping` is that of its code. */
+static GPid
+run_unreadable (const char *path, ExecutableMapping *mapping)
+{
+  g_autofree char *copy = g_strdup_printf ("cp /bin/sleep '%s' && chmod 711 '%s'", path, path);
+  const char *argv[] = { "setpriv", "--reuid=65534", "--clear-groups", path, "1000", NULL };
+  g_autofree char *maps = NULL;
+  char access[5] = "";
+  bool is_found = false;
+  GPid pid;
+
+  g_assert_cmpint (system (copy), ==, 0);
+  g_assert_true (g_spawn_async (NULL, (char **) argv, NULL,
+                                G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+                                &pid, NULL));
+  maps = g_strdup_printf ("/proc/%d/maps", pid);
+  while (!is_found)
+    {
+      g_autofree char *text = NULL;
+      g_auto (GStrv) lines = NULL;
+
+      g_assert_true (g_file_get_contents (maps, &text, NULL, NULL));
+      lines = g_strsplit (text, "\n", -1);
+      for (size_t i = 0; lines[i] != NULL && !is_found; i++)
+        is_found = g_str_has_suffix (lines[i], path) &&
+                   sscanf (lines[i], "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64,
+                           &mapping->start, &mapping->end, access, &mapping->device_major,
+                           &mapping->device_minor, &mapping->inode) == 6 &&
+                   access[2] == 'x';
+    }
+  mapping->pid = pid;
+  return pid;
+}
+
+static void
+test_opens_only_readable_programs (Fixture *self, const void *data)
+{
+  g_autofree char *directory = g_dir_make_tmp ("rights-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (directory, "program", NULL);
+  g_autofree char *program = g_find_program_in_path ("setpriv");
+  ExecutableMapping mapping;
+  GPid pid;
+  int fd;
+
+  if (geteuid () != 0 || program == NULL || !follows_mappings ())
+    {
+      (void) rmdir (directory);
+      g_test_skip ("needs root, setpriv, and may follow mappings");
+      return;
+    }
+
+  g_assert_cmpint (chmod (directory, 0755), ==, 0);
+  pid = run_unreadable (path, &mapping);
+  g_assert_cmpint (ask_mapped (self, &mapping), ==, -EACCES);
+  g_assert_cmpint (chmod (path, 0740), ==, 0); /* of the group of root, which it has kept */
+  fd = ask_mapped (self, &mapping);
+  g_assert_cmpint (fd, >=, 0);
+  (void) close (fd);
+  g_assert_cmpint (chmod (path, 0704), ==, 0); /* not of the group */
+  g_assert_cmpint (ask_mapped (self, &mapping), ==, -EACCES);
+  (void) kill (pid, SIGKILL);
+  (void) waitpid (pid, NULL, 0);
+  (void) unlink (path);
+  (void) rmdir (directory);
+}
+
 /* --- the walker --- */
 
 static void
@@ -494,6 +564,7 @@ main (int argc, char **argv)
   ADD ("ends-with-two-descriptors", "two", test_ends_with_what_is_no_request);
   ADD ("opens-what-is-mapped", NULL, test_opens_what_is_mapped);
   ADD ("opens-no-device", NULL, test_opens_no_device);
+  ADD ("opens-only-readable-programs", NULL, test_opens_only_readable_programs);
   ADD ("makes-one-walker", NULL, test_makes_one_walker);
   return g_test_run ();
 }
