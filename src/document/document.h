@@ -28,7 +28,7 @@ void sysprof_document_loader_set_name (SysprofDocumentLoader *self, const char *
 
 typedef struct Selection
 {
-  char **times;         /* "A..B" */
+  char **times;         /* "A..B"; here and in the lists below, "!VALUE" excludes */
   char **processes;     /* NAME|PID */
   char **process_trees; /* NAME|PID */
   char **threads;       /* NAME|TID */
@@ -97,6 +97,7 @@ typedef struct
   /* … private: what the pointers in `filter` point to */
   GArray *times;
   GArray *spans;
+  GArray *other_spans;
   GArray *processes;
   GArray *tids;
   GArray *cpus;

@@ -65,8 +65,21 @@ class Views(desktop.Case):
                       all(abs(total - expected[name]) <= 2 for name, (_, total) in self.rows('Functions').items()),
                       f'rows {expected}')
 
+    def test_5b_selected_time_is_excluded(self):
+        chip = self.chip_time()
+        begin, end = re.findall(r'([\d.]+) s', chip)
+        self.app.press(chip.replace('Remove', 'Invert'), 'push button')
+        self.app.wait_for(chip.replace('filter: ', 'filter: not time: '))
+        expected = {row['symbol']: row['total'] for row in self.report('functions', '--time', f'!{begin}s..{end}s')}
+        self.app.wait(lambda: self.rows('Functions').keys() == expected.keys() and
+                      all(abs(total - expected[name]) <= 2 for name, (_, total) in self.rows('Functions').items()),
+                      f'rows {expected}')
+        self.app.press(chip.replace('Remove filter: ', 'Invert filter: not time: '), 'push button')
+        self.app.wait_for(chip)
+
     def test_6_back_returns_to_all(self):
-        self.app.act('back')
+        for _ in ('inversion', 'inversion', 'selection'):
+            self.app.act('back')
         expected = {row['symbol']: (row['self'], row['total']) for row in self.report('functions')}
         self.app.wait(lambda: self.rows('Functions') == expected, 'all samples')
 

@@ -113,6 +113,13 @@ class Json(Base):
                 (('--time', '100ms..0.2s'), lambda s: 100_000_000 <= s.time - begin < 200_000_000),
                 (('--symbol', 'ALPHA'), lambda s: any(f.symbol == 'alpha' for f in s.stack)),
                 (('--symbol', '!alpha', '--process', '10'), lambda s: s.pid == 10 and all(f.symbol != 'alpha' for f in s.stack)),
+                (('--thread', '!12'), lambda s: s.tid != 12),
+                (('--thread', '12', '--thread', '10', '--thread', '!10'), lambda s: s.tid == 12),
+                (('--cpu', '!1'), lambda s: s.cpu != 1),
+                (('--cpu', '0-2', '--cpu', '!1'), lambda s: s.cpu in (0, 2)),
+                (('--time', '!100ms..0.2s'), lambda s: not 100_000_000 <= s.time - begin < 200_000_000),
+                (('--time', '50ms..', '--time', '!100ms..0.2s'), lambda s: s.time - begin >= 50_000_000 and
+                 not 100_000_000 <= s.time - begin < 200_000_000),
                 (('--process', 'nobody'), lambda s: False)):
             self.assertEqual(self.functions(*args), self.select(keep), args)
 
@@ -131,6 +138,10 @@ class Json(Base):
                                 (['Compositor/Layout', 'Other/Instant'], 6), (['No/Such'], 0)):
             args = [word for mark in words for word in ('--mark', mark)]
             self.assertEqual(self.total(path, *args), expected, words)
+        whole = len(self.profile.samples)
+        self.assertEqual(self.total(path, '--mark', '!Compositor/Paint'), whole - 30)
+        self.assertEqual(self.total(path, '--mark', 'Compositor/*', '--mark', '!*/Paint'), 5)
+        self.assertEqual(self.total(path, '--mark', '!No/Such'), whole)
         # Samples stand 1 ms apart, the first at 1 ms.
         self.assertEqual(self.total(path, '--mark', 'Compositor/Paint', '--time', '21ms..101ms'), 20)
         self.assertEqual(self.total(path, '--mark', 'Compositor/*', '--time', '..12ms', '--time', '52ms..'), 1 + 4)

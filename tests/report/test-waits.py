@@ -150,6 +150,9 @@ def check_selections(path, found):
         (['--symbol', '!work', '--cpu', 0], lambda w: 'work' not in w['stack'] and w['cpu'] == 0, ALL),
         (['--time', '500ms..700ms'], lambda w: True, offset(500_000_000, 700_000_000)),
         (['--time', '1.5s..'], lambda w: True, offset(1_500_000_000, 2_000_000_000)),
+        (['--time', '0..1.5s'], lambda w: True, offset(0, 1_500_000_000)),
+        (['--time', '!500ms..700ms'], lambda w: True, offset(0, 500_000_000) + offset(700_000_000, 2_000_000_000)),
+        (['--thread', '!11'], lambda w: w['thread'][0] != 11, ALL),
         (['--time', '10ms..20ms', '--time', '25ms..900ms', '--process', 'prog'], lambda w: w['thread'][1] == 10,
          offset(10_000_000, 20_000_000) + offset(25_000_000, 900_000_000)),
     ]

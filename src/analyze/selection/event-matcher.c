@@ -65,14 +65,23 @@ takes_cpu (const SampleFilter *filter, int16_t cpu)
 {
   for (uint32_t i = 0; i < filter->n_cpus; i++)
     if (filter->cpus[i] == cpu)
-      return true;
+      return !filter->excludes_cpus;
   return !filter->has_cpus;
+}
+
+static bool
+takes_owner (const SampleFilter *filter, int64_t time, int32_t pid, int16_t cpu)
+{
+  return filter->other_spans == NULL ||
+         !sysprof_owned_spans_contain (filter->other_spans, filter->n_other_spans, time, pid,
+                                       cpu);
 }
 
 bool
 sysprof_event_matcher_takes (const EventMatcher *self, int64_t time, int32_t pid, int16_t cpu)
 {
   return !self->is_empty && takes_time (self->filter, time) && takes_cpu (self->filter, cpu) &&
+         takes_owner (self->filter, time, pid, cpu) &&
          (self->pids == NULL || g_hash_table_contains (self->pids, GINT_TO_POINTER (pid)));
 }
 

@@ -23,11 +23,12 @@ compare_tids (const void *a, const void *b)
 bool
 sysprof_filter_is_whole (const SampleFilter *filter)
 {
-  return !filter || (filter->time_begin == 0 && filter->time_end == 0 && filter->n_times == 0 &&
-                     !filter->has_processes && filter->n_processes == 0 && !filter->has_tids &&
-                     filter->n_tids == 0 && !filter->has_cpus && filter->n_cpus == 0 &&
-                     (!filter->symbol_terms || !filter->symbol_terms[0]) &&
-                     (!filter->binary_terms || !filter->binary_terms[0]));
+  return !filter ||
+         (filter->time_begin == 0 && filter->time_end == 0 && filter->n_times == 0 &&
+          !filter->has_processes && filter->n_processes == 0 && !filter->has_tids &&
+          filter->n_tids == 0 && !filter->has_cpus && filter->n_cpus == 0 &&
+          filter->n_other_spans == 0 && (!filter->symbol_terms || !filter->symbol_terms[0]) &&
+          (!filter->binary_terms || !filter->binary_terms[0]));
 }
 
 static void
@@ -88,17 +89,19 @@ sysprof_sample_matcher_init_events (SampleMatcher *self,
   if (filter->no_idle)
     leave_idle_out (self, store);
 
-  if (filter->has_cpus)
+  if (filter->has_cpus || filter->excludes_cpus)
     {
-      self->cpu_is_in = g_new0 (uint8_t, N_CPUS);
+      self->cpu_is_in = g_new (uint8_t, N_CPUS);
+      memset (self->cpu_is_in, filter->excludes_cpus, N_CPUS);
       for (uint32_t i = 0; i < filter->n_cpus; i++)
         if (filter->cpus[i] >= INT16_MIN && filter->cpus[i] <= INT16_MAX)
-          self->cpu_is_in[(uint16_t) filter->cpus[i]] = 1;
+          self->cpu_is_in[(uint16_t) filter->cpus[i]] = !filter->excludes_cpus;
     }
 
-  if (filter->has_tids)
+  if (filter->has_tids || filter->excludes_tids)
     {
       self->has_tids = true;
+      self->excludes_tids = filter->excludes_tids;
       self->n_tids = filter->n_tids;
       self->tids = g_memdup2 (filter->tids, filter->n_tids * sizeof *filter->tids);
       if (self->tids != NULL)
@@ -107,8 +110,11 @@ sysprof_sample_matcher_init_events (SampleMatcher *self,
 
   self->spans = filter->spans;
   self->n_spans = filter->n_spans;
-  self->is_plain = self->spans == NULL && self->process_is_in == NULL &&
-                   self->cpu_is_in == NULL && !self->has_tids && self->event_is_in == NULL;
+  self->other_spans = filter->other_spans;
+  self->n_other_spans = filter->n_other_spans;
+  self->is_plain = self->spans == NULL && self->other_spans == NULL &&
+                   self->process_is_in == NULL && self->cpu_is_in == NULL && !self->has_tids &&
+                   self->event_is_in == NULL;
 }
 
 void
@@ -164,6 +170,12 @@ sysprof_sample_matcher_takes_slowly (const SampleMatcher *self, uint32_t sample)
                                     samples->pid[sample], samples->cpu[sample]))
     return false;
 
+  if (self->other_spans != NULL &&
+      sysprof_owned_spans_contain (self->other_spans, self->n_other_spans,
+                                   samples->time[sample], samples->pid[sample],
+                                   samples->cpu[sample]))
+    return false;
+
   if (self->process_is_in != NULL && !self->process_is_in[samples->process[sample]])
     return false;
 
@@ -175,7 +187,8 @@ sysprof_sample_matcher_takes_slowly (const SampleMatcher *self, uint32_t sample)
 
   return !self->has_tids ||
          (self->n_tids > 0 && bsearch (&samples->tid[sample], self->tids, self->n_tids,
-                                       sizeof *self->tids, compare_tids) != NULL);
+                                       sizeof *self->tids, compare_tids) != NULL) !=
+             self->excludes_tids;
 }
 
 uint32_t *

@@ -17,6 +17,8 @@ typedef struct
   TimeRange limits;       /* where there is only one */
   const OwnedSpan *spans; /* [n_spans] or NULL */
   uint32_t n_spans;
+  const OwnedSpan *other_spans; /* [n_other_spans] that a sample must not lie in, or NULL */
+  uint32_t n_other_spans;
   uint8_t *process_is_in;     /* [processes.n] or NULL: all are */
   uint8_t *cpu_is_in;         /* by the cpu as an unsigned number, or NULL */
   uint8_t *stack_is_in;       /* [stacks.n] or NULL */
@@ -24,7 +26,8 @@ typedef struct
   int32_t *tids;              /* [n_tids] ascending */
   uint32_t n_tids;
   bool has_tids;
-  bool is_plain; /* nothing but time counts */
+  bool excludes_tids; /* all but `tids` */
+  bool is_plain;      /* nothing but time counts */
 } SampleMatcher;
 
 /* `filter` may be NULL; it is borrowed. */

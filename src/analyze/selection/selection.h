@@ -46,6 +46,9 @@ typedef struct SampleFilter
   const OwnedSpan *
       spans; /* [n_spans] samples and waits must lie in one of these, too: `times` is their union, or less; NULL: no matter */
   uint32_t n_spans;
+  const OwnedSpan
+      *other_spans; /* [n_other_spans] no event may lie in one of these; NULL: none */
+  uint32_t n_other_spans;
   const ProcessId *processes; /* [n_processes] */
   uint32_t n_processes;
   const int32_t *tids; /* [n_tids] */
@@ -55,7 +58,9 @@ typedef struct SampleFilter
   bool has_processes; /* so that "none matched" differs from "not asked" */
   bool has_tids;
   bool has_cpus;
-  bool no_idle; /* of samples, those of the kernel's idle task are out: process 0 */
+  bool excludes_tids; /* instead of has_tids: all threads but `tids` */
+  bool excludes_cpus; /* the same of `cpus` */
+  bool no_idle;       /* of samples, those of the kernel's idle task are out: process 0 */
   const char *const *
       symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
   const char *const *

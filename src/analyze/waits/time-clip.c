@@ -4,6 +4,13 @@
 
 #include "analyze/waits/waits.h"
 
+/* ns of a range before `time`. */
+static int64_t
+covered_by (const TimeClip *self, uint32_t range, int64_t time)
+{
+  return sysprof_time_between (MAX (self->ranges[range].begin, self->begin), time);
+}
+
 void
 sysprof_time_clip_init (TimeClip *self, const Store *store, const SampleFilter *filter)
 {
@@ -12,6 +19,7 @@ sysprof_time_clip_init (TimeClip *self, const Store *store, const SampleFilter *
   if (filter == NULL)
     filter = &everything;
   *self = (TimeClip){ .ranges = filter->times, .n = filter->n_times };
+  self->begin = store->begin;
   self->limits = (TimeRange){ store->begin, store->end };
   if (filter->time_begin != 0 || filter->time_end != 0)
     self->limits.begin = MAX (self->limits.begin, filter->time_begin);
@@ -28,8 +36,8 @@ sysprof_time_clip_init (TimeClip *self, const Store *store, const SampleFilter *
   self->before = g_new (int64_t, self->n + 1);
   self->before[0] = 0;
   for (uint32_t i = 0; i < self->n; i++)
-    self->before[i + 1] = sysprof_time_sum (
-        self->before[i], sysprof_time_between (self->ranges[i].begin, self->ranges[i].end));
+    self->before[i + 1] =
+        sysprof_time_sum (self->before[i], covered_by (self, i, self->ranges[i].end));
 }
 
 void
@@ -63,8 +71,7 @@ covered_until (const TimeClip *self, int64_t time)
   uint32_t at = find_range (self, time);
 
   return at == self->n ? self->before[at]
-                       : sysprof_time_sum (self->before[at],
-                                           sysprof_time_between (self->ranges[at].begin, time));
+                       : sysprof_time_sum (self->before[at], covered_by (self, at, time));
 }
 
 int64_t

@@ -15,6 +15,7 @@ typedef struct
   int64_t *before;         /* [n + 1] ns in all ranges before */
   uint32_t n;
   TimeRange limits; /* where there is only one */
+  int64_t begin;    /* of the recording: ranges may begin earlier */
 } TimeClip;
 
 void sysprof_time_clip_init (TimeClip *self,

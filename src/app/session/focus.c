@@ -213,6 +213,66 @@ app_focus_invert_filter (Focus *self, const char *name, const char *value)
   app_focus_add_filter (self, name, inverse);
 }
 
+/* "1.5s", "250ms", "0". */
+static int64_t
+parse_offset (const char *text, int64_t otherwise)
+{
+  static const struct
+  {
+    const char *unit;
+    double nsec;
+  } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+  char *end;
+  double value = g_ascii_strtod (text, &end);
+
+  if (end == text)
+    return otherwise;
+  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
+    if (strcmp (end, units[i].unit) == 0)
+      return (int64_t) (value * units[i].nsec + 0.5);
+  return (int64_t) value;
+}
+
+/* "1.500000000s..2.000000000s" */
+static char *
+dup_time (const Focus *self)
+{
+  return g_strdup_printf (
+      "%" G_GINT64_FORMAT ".%09ds..%" G_GINT64_FORMAT ".%09ds",
+      self->selected_begin / NSEC_PER_SEC, (int) (self->selected_begin % NSEC_PER_SEC),
+      self->selected_end / NSEC_PER_SEC, (int) (self->selected_end % NSEC_PER_SEC));
+}
+
+bool
+app_focus_parse_time (const Focus *self, const char *value, int64_t *begin, int64_t *end)
+{
+  const char *dots = strstr (value, "..");
+  g_autofree char *first = dots != NULL ? g_strndup (value, (size_t) (dots - value)) : NULL;
+
+  if (dots == NULL)
+    return false;
+  *begin = parse_offset (first, 0);
+  *end = parse_offset (dots + 2, self->duration);
+  return true;
+}
+
+void
+app_focus_invert_time (Focus *self, const char *value)
+{
+  int64_t begin = self->selected_begin, end = self->selected_end;
+  g_autofree char *time = dup_time (self), *inverse = g_strconcat ("!", time, NULL);
+
+  if (value == NULL)
+    {
+      app_focus_add_filter (self, "time", inverse);
+      app_focus_select (self, 0, self->duration);
+      return;
+    }
+  (void) app_focus_parse_time (self, value + 1, &begin, &end);
+  app_focus_remove_filter (self, "time", value);
+  app_focus_select (self, begin, end);
+}
+
 void
 app_focus_set_root (Focus *self, const char *function)
 {
@@ -231,40 +291,18 @@ app_focus_get_switch (Focus *self, const char *name)
                                                             : NULL;
 }
 
-/* "1.5s", "250ms", "0". */
-static int64_t
-parse_offset (const char *text, int64_t otherwise)
-{
-  static const struct
-  {
-    const char *unit;
-    double nsec;
-  } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-  char *end;
-  double value = g_ascii_strtod (text, &end);
-
-  if (end == text)
-    return otherwise;
-  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
-    if (strcmp (end, units[i].unit) == 0)
-      return (int64_t) (value * units[i].nsec);
-  return (int64_t) value;
-}
-
 void
 app_focus_set_option (Focus *self, const char *name, const char *value)
 {
   const SelectionOption *option = find_option (name);
+  int64_t begin, end;
 
   if (option == NULL)
     return;
   if (strcmp (name, "time") == 0)
     {
-      g_auto (GStrv) parts = g_strsplit (value, "..", 2);
-
-      if (g_strv_length (parts) == 2)
-        app_focus_select (self, parse_offset (parts[0], 0),
-                          parse_offset (parts[1], self->duration));
+      if (app_focus_parse_time (self, value, &begin, &end))
+        app_focus_select (self, begin, end);
     }
   else if (option->kind == SELECTION_SWITCH)
     *app_focus_get_switch (self, name) = TRUE;
@@ -274,13 +312,13 @@ app_focus_set_option (Focus *self, const char *name, const char *value)
     app_focus_add_filter (self, name, value);
 }
 
-char *
-app_focus_dup_time (const Focus *self)
+char **
+app_focus_dup_times (const Focus *self)
 {
-  if (app_focus_selects_all (self))
-    return NULL;
-  return g_strdup_printf (
-      "%" G_GINT64_FORMAT ".%09ds..%" G_GINT64_FORMAT ".%09ds",
-      self->selected_begin / NSEC_PER_SEC, (int) (self->selected_begin % NSEC_PER_SEC),
-      self->selected_end / NSEC_PER_SEC, (int) (self->selected_end % NSEC_PER_SEC));
+  char **times = g_strdupv (self->selection.times);
+  g_autofree char *selected = dup_time (self);
+
+  if (!app_focus_selects_all (self))
+    add_value (&times, selected);
+  return times;
 }

@@ -16,7 +16,8 @@ typedef struct Focus
   int64_t duration; /* of the recording */
   int64_t visible_begin, visible_end;
   int64_t selected_begin, selected_end;
-  /* Filters, root function (`focus`) and shape of trees, without times. Strings are owned. */
+  /* Filters, root function (`focus`) and shape of trees. Strings are owned. Its times are those
+   * that are excluded. */
   Selection selection;
   char **off; /* filters that are switched off, as "option=value"; NULL = none */
   Weight weight;
@@ -53,7 +54,12 @@ void app_focus_set_root (Focus *self, const char *function);
 void app_focus_set_option (Focus *self, const char *option, const char *value);
 gboolean *app_focus_get_switch (Focus *self, const char *option);
 
-/* "1.500000000s..2.000000000s" for --time; NULL if all is selected. *(full)* */
-char *app_focus_dup_time (const Focus *self);
+/* The values of --time: the selected time, and times that filters exclude, like
+ * "!1.500000000s..2.000000000s". NULL if all is selected. *(full)* */
+char **app_focus_dup_times (const Focus *self);
+/* FALSE if `value` is not like "1.5s..2s". */
+bool app_focus_parse_time (const Focus *self, const char *value, int64_t *begin, int64_t *end);
+/* Excludes the selected time with a filter, or selects the time of such a filter again. */
+void app_focus_invert_time (Focus *self, const char *filter);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Focus, app_focus_unref)

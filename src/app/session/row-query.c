@@ -33,7 +33,7 @@ app_row_result_unref (RowResult *self)
   sysprof_resolved_selection_clear (&self->resolved);
   g_free (self->is_on_path);
   g_free (self->is_of_heap);
-  g_free (self->times[0]);
+  g_strfreev (self->times);
   g_free (self->processes[0]);
   g_free (self->search);
   app_focus_unref (self->focus);
@@ -116,8 +116,8 @@ prepare (RowResult *self, const RowQuery *query)
   if (query->ignores_shape)
     self->selection.focus = NULL;
   if (!query->ignores_time)
-    self->times[0] = app_focus_dup_time (self->focus);
-  self->selection.times = self->times[0] != NULL ? self->times : NULL;
+    self->times = app_focus_dup_times (self->focus);
+  self->selection.times = self->times;
   if (query->pid == 0)
     return;
   self->processes[0] = g_strdup_printf ("%d", query->pid);

@@ -45,7 +45,7 @@ typedef struct
   const View *view;
   RowQuery query;
   Selection selection; /* borrows from `focus` */
-  char *times[2];
+  char **times;        /* NULL = all */
   char *processes[2];
   ResolvedSelection resolved;
   ChosenWeights weights;

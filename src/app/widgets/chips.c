@@ -14,7 +14,8 @@
 #define MOST_LETTERS 40
 
 /* Filters that can select the opposite. */
-static const char *const inverting[] = { "process", "symbol", "binary", NULL };
+static const char *const inverting[] = { "process", "symbol", "binary", "thread",
+                                         "cpu",     "mark",   "time",   NULL };
 
 typedef struct
 {
@@ -48,7 +49,7 @@ remove_chip (Chip *chip)
       focus->visible_end = before->visible_end;
       app_focus_select (focus, 0, focus->duration);
     }
-  else if (strcmp (chip->option, "time") == 0)
+  else if (strcmp (chip->option, "time") == 0 && chip->value == NULL)
     app_focus_select (focus, 0, focus->duration);
   else if (strcmp (chip->option, "focus") == 0)
     app_focus_set_root (focus, NULL);
@@ -78,7 +79,10 @@ invert_chip (Chip *chip)
 {
   Focus *focus = app_session_copy_focus (chip->session);
 
-  app_focus_invert_filter (focus, chip->option, chip->value);
+  if (strcmp (chip->option, "time") == 0)
+    app_focus_invert_time (focus, chip->value);
+  else
+    app_focus_invert_filter (focus, chip->option, chip->value);
   app_session_push (chip->session, focus);
 }
 
@@ -131,6 +135,28 @@ add_chip (GtkWidget *row,
   gtk_box_append (GTK_BOX (row), box);
 }
 
+static char *
+dup_time (int64_t begin, int64_t end)
+{
+  g_autofree char *from = sysprof_dup_duration (begin), *to = sysprof_dup_duration (end);
+
+  return g_strdup_printf ("%s – %s", from, to);
+}
+
+/* "not symbol: parse" */
+static char *
+dup_text (const Focus *focus, const char *option, const char *value)
+{
+  bool is_not = value[0] == '!';
+  int64_t begin, end;
+  bool is_time = strcmp (option, "time") == 0 &&
+                 app_focus_parse_time (focus, value + is_not, &begin, &end);
+  g_autofree char *time = is_time ? dup_time (begin, end) : NULL;
+
+  return g_strdup_printf ("%s%s: %s", is_not ? _ ("not ") : "", option,
+                          is_time ? time : value + is_not);
+}
+
 static void
 add_option (GtkWidget *row,
             AppSession *session,
@@ -142,9 +168,7 @@ add_option (GtkWidget *row,
   if (option->kind == SELECTION_LIST)
     for (char **value = *(char **const *) member; value != NULL && *value != NULL; value++)
       {
-        bool is_not = (*value)[0] == '!';
-        g_autofree char *text = g_strdup_printf ("%s%s: %s", is_not ? _ ("not ") : "",
-                                                 option->name, *value + is_not);
+        g_autofree char *text = dup_text (focus, option->name, *value);
 
         add_chip (row, session, option->name, *value, text);
       }
@@ -158,7 +182,8 @@ add_off (GtkWidget *row, AppSession *session, const Focus *focus)
   for (char **filter = focus->off; filter != NULL && *filter != NULL; filter++)
     {
       g_auto (GStrv) parts = g_strsplit (*filter, "=", 2);
-      g_autofree char *text = g_strdup_printf (_ ("%s: %s (off)"), parts[0], parts[1]);
+      g_autofree char *filter_text = dup_text (focus, parts[0], parts[1]);
+      g_autofree char *text = g_strdup_printf (_ ("%s (off)"), filter_text);
 
       add_chip (row, session, "off", *filter, text);
     }
@@ -191,14 +216,13 @@ run_count (AppSession *session,
            GError **error)
 {
   Selection selection = focus->selection;
-  g_autofree char *time = app_focus_dup_time (focus);
-  char *times[] = { time, NULL };
+  g_auto (GStrv) times = app_focus_dup_times (focus);
   const char *noun =
       app_session_get_store (session)->samples.n > 0 ? _ ("samples") : _ ("allocations");
   char grouped[SYSPROF_GROUPED_SIZE];
   uint32_t n, n_all;
 
-  selection.times = time != NULL ? times : NULL;
+  selection.times = times;
   g_cancellable_push_current (cancellable);
   n = count_events (session, &selection, error);
   n_all = count_events (session, &(Selection){ .idle = selection.idle }, NULL);
@@ -224,9 +248,7 @@ update (GtkWidget *row)
 {
   AppSession *session = g_object_get_data (G_OBJECT (row), "session");
   const Focus *focus = app_session_get_focus (session);
-  g_autofree char *begin = sysprof_dup_duration (focus->selected_begin);
-  g_autofree char *end = sysprof_dup_duration (focus->selected_end);
-  g_autofree char *time = g_strdup_printf ("%s – %s", begin, end);
+  g_autofree char *time = dup_time (focus->selected_begin, focus->selected_end);
   GtkWidget *child;
   GtkWidget *left = g_object_get_data (G_OBJECT (row), "left");
   int n = 0;

@@ -260,7 +260,7 @@ parse_cpu_range (const char *text, uint64_t *first, uint64_t *last)
 }
 
 gboolean
-sysprof_selection_parse_cpus (char **lists, GArray *cpus, GError **error)
+sysprof_selection_parse_cpus (char **lists, const Store *store, GArray *cpus, GError **error)
 {
   bool is_in[CPU_MAX + 1] = { false };
 

@@ -22,11 +22,14 @@ gboolean sysprof_selection_find_marks (char **marks,
 
 /* TimeRange: ascending, those that meet joined. */
 void sysprof_time_ranges_join (GArray *ranges);
+/* All other times. `ranges` are ascending and disjoint. */
+void sysprof_time_ranges_invert (GArray *ranges);
 /* What is in both, each ascending and disjoint; `ranges` takes the result. */
 void sysprof_time_ranges_intersect (GArray *ranges, const GArray *others);
 
 /* "0,2-3" each → int32_t. */
-gboolean sysprof_selection_parse_cpus (char **lists, GArray *cpus, GError **error);
+gboolean
+sysprof_selection_parse_cpus (char **lists, const Store *store, GArray *cpus, GError **error);
 
 /* --process, --process-tree and --command together → ProcessId, ascending; NAME|TID each →
  * int32_t. */

@@ -16,19 +16,19 @@
 
 /* clang-format off */
 const SelectionOption sysprof_selection_options[] = {
-  LIST ("time", times, true, "Select what happened in this time, like 2..2.5 (s) or 500ms..",
-        "A..B"),
+  LIST ("time", times, true,
+        "Select this time, like 2..2.5 (s) or 500ms.. (!A..B: outside of it)", "A..B"),
   SWITCH ("command", command, true, "Select the recorded command and its descendants"),
   SWITCH ("all", all, false, "Show the whole machine, not the recorded command alone"),
   LIST ("process", processes, true, "Select processes; * and ? in names, !NAME: without", "NAME|PID"),
   LIST ("process-tree", process_trees, true, "Select processes and their descendants",
         "NAME|PID"),
-  LIST ("thread", threads, true, "Select threads", "NAME|TID"),
-  LIST ("cpu", cpus, true, "Select CPUs, like 0,2-3", "LIST"),
+  LIST ("thread", threads, true, "Select threads (!NAME: all others)", "NAME|TID"),
+  LIST ("cpu", cpus, true, "Select CPUs, like 0,2-3 (!LIST: all others)", "LIST"),
   LIST ("cgroup", cgroups, true,
         "Select processes in these control groups, like '/system.slice/*'", "GLOB"),
   LIST ("mark", marks, true,
-        "Select what processes did during these marks; both parts may contain * and ?",
+        "Select what processes did during these marks (globs; !GROUP/NAME: outside of them)",
         "GROUP/NAME"),
   LIST ("symbol", symbols, true,
         "Select stacks with a function that contains TEXT (!TEXT: without)", "TEXT"),
@@ -166,42 +166,128 @@ resolve_processes (const Selection *self, const Store *store, GArray *processes,
   return TRUE;
 }
 
+static bool
+has_values (char **values, bool is_excluding)
+{
+  for (; values != NULL && *values != NULL; values++)
+    if (((*values)[0] == '!') == is_excluding)
+      return true;
+  return false;
+}
+
+/* The values without "!", or those behind a "!"; NULL if there are none. The texts are
+ * borrowed. *(full)* */
+static char **
+find_values (char **values, bool is_excluding)
+{
+  char **found;
+  guint n = 0;
+
+  if (!has_values (values, is_excluding))
+    return NULL;
+  found = g_new0 (char *, g_strv_length (values) + 1);
+  for (; *values != NULL; values++)
+    if (((*values)[0] == '!') == is_excluding)
+      found[n++] = *values + is_excluding;
+  return found;
+}
+
+static void
+narrow (GArray *times, GArray *ranges, bool is_excluding)
+{
+  if (is_excluding)
+    sysprof_time_ranges_invert (ranges);
+  sysprof_time_ranges_intersect (times, ranges);
+}
+
+/* Narrows the times to those of --time and --mark, or to all but these. */
 static gboolean
 resolve_times (const Selection *self,
+               bool is_excluding,
                const Store *store,
-               GArray *times,
-               GArray *spans,
+               ResolvedSelection *resolved,
                GError **error)
 {
-  g_autoptr (GArray) in_marks = g_array_new (FALSE, FALSE, sizeof (TimeRange));
+  GArray *spans = is_excluding ? resolved->other_spans : resolved->spans;
+  g_autofree char **times = find_values (self->times, is_excluding);
+  g_autofree char **marks = find_values (self->marks, is_excluding);
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (TimeRange));
 
-  if (self->times != NULL && !sysprof_selection_parse_times (self->times, store, times, error))
-    return FALSE;
-  if (self->marks == NULL)
+  if (times != NULL)
+    {
+      if (!sysprof_selection_parse_times (times, store, ranges, error))
+        return FALSE;
+      narrow (resolved->times, ranges, is_excluding);
+    }
+  if (marks == NULL)
     return TRUE;
-  if (self->times == NULL)
-    return sysprof_selection_find_marks (self->marks, store, times, spans, error);
-  if (!sysprof_selection_find_marks (self->marks, store, in_marks, spans, error))
+  g_array_set_size (ranges, 0);
+  if (!sysprof_selection_find_marks (marks, store, ranges, spans, error))
     return FALSE;
-  sysprof_time_ranges_intersect (times, in_marks);
+  /* The time of a mark of one process is not excluded for others. */
+  if (!is_excluding || spans->len == 0)
+    narrow (resolved->times, ranges, is_excluding);
+  return TRUE;
+}
+
+typedef gboolean (*FindNumbers) (char **values,
+                                 const Store *store,
+                                 GArray *numbers,
+                                 GError **error);
+
+/* The numbers that values without "!" name, less those that others name. If all values have a
+ * "!", the numbers to exclude. */
+static gboolean
+resolve_numbers (char **values,
+                 FindNumbers find,
+                 const Store *store,
+                 GArray *numbers,
+                 GError **error)
+{
+  g_autofree char **wanted = find_values (values, false);
+  g_autofree char **excluded = find_values (values, true);
+  g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (int32_t));
+  guint n = 0;
+
+  if (wanted == NULL)
+    return excluded == NULL || find (excluded, store, numbers, error);
+  if (!find (wanted, store, numbers, error) ||
+      (excluded != NULL && !find (excluded, store, others, error)))
+    return FALSE;
+  for (guint i = 0; i < numbers->len; i++)
+    {
+      int32_t number = g_array_index (numbers, int32_t, i);
+      bool is_excluded = false;
+
+      for (guint j = 0; j < others->len; j++)
+        is_excluded |= g_array_index (others, int32_t, j) == number;
+      if (!is_excluded)
+        g_array_index (numbers, int32_t, n++) = number;
+    }
+  g_array_set_size (numbers, n);
   return TRUE;
 }
 
 static gboolean
 resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error)
 {
+  static const TimeRange always = { INT64_MIN, INT64_MAX };
+
   resolved->times = g_array_new (FALSE, FALSE, sizeof (TimeRange));
+  g_array_append_val (resolved->times, always);
   resolved->spans = g_array_new (FALSE, FALSE, sizeof (OwnedSpan));
+  resolved->other_spans = g_array_new (FALSE, FALSE, sizeof (OwnedSpan));
   resolved->processes = g_array_new (FALSE, FALSE, sizeof (ProcessId));
   resolved->tids = g_array_new (FALSE, FALSE, sizeof (int32_t));
   resolved->cpus = g_array_new (FALSE, FALSE, sizeof (int32_t));
 
-  return resolve_times (self, store, resolved->times, resolved->spans, error) &&
+  return resolve_times (self, false, store, resolved, error) &&
+         resolve_times (self, true, store, resolved, error) &&
          resolve_processes (self, store, resolved->processes, error) &&
-         (self->threads == NULL ||
-          sysprof_selection_find_threads (self->threads, store, resolved->tids, error)) &&
-         (self->cpus == NULL ||
-          sysprof_selection_parse_cpus (self->cpus, resolved->cpus, error)) &&
+         resolve_numbers (self->threads, sysprof_selection_find_threads, store, resolved->tids,
+                          error) &&
+         resolve_numbers (self->cpus, sysprof_selection_parse_cpus, store, resolved->cpus,
+                          error) &&
          check_terms ("--symbol", "function", self->symbols, error) &&
          check_terms ("--binary", "program or library", self->binaries, error) &&
          check_focus (self->focus, error);
@@ -211,35 +297,40 @@ static void
 fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelection *resolved)
 {
   static const TimeRange nothing = { INT64_MIN, INT64_MIN };
+  const TimeRange *times = (const TimeRange *) resolved->times->data;
 
   *filter = (SampleFilter){
     .spans =
         resolved->spans->len > 0 ? (const OwnedSpan *) (void *) resolved->spans->data : NULL,
     .n_spans = resolved->spans->len,
+    .other_spans = resolved->other_spans->len > 0
+                       ? (const OwnedSpan *) (void *) resolved->other_spans->data
+                       : NULL,
+    .n_other_spans = resolved->other_spans->len,
     .processes = (const ProcessId *) resolved->processes->data,
     .n_processes = resolved->processes->len,
     .has_processes = selects_processes (self) || self->cgroups != NULL,
     .tids = (const int32_t *) resolved->tids->data,
     .n_tids = resolved->tids->len,
-    .has_tids = self->threads != NULL,
+    .has_tids = has_values (self->threads, false),
     .cpus = (const int32_t *) resolved->cpus->data,
     .n_cpus = resolved->cpus->len,
-    .has_cpus = self->cpus != NULL,
+    .has_cpus = has_values (self->cpus, false),
+    .excludes_tids = has_values (self->threads, true) && !has_values (self->threads, false),
+    .excludes_cpus = has_values (self->cpus, true) && !has_values (self->cpus, false),
     /* A process that the user names is selected. */
     .no_idle = !self->idle && (self->processes == NULL || self->processes[0][0] == '!'),
     .symbol_terms = (const char *const *) self->symbols,
     .binary_terms = (const char *const *) self->binaries,
   };
 
-  if (resolved->times->len == 0 && (self->times != NULL || self->marks != NULL))
+  if (resolved->times->len == 0)
     {
       filter->times = &nothing;
       filter->time_begin = filter->time_end = nothing.begin;
     }
-  else if (resolved->times->len > 0)
+  else if (times->begin != INT64_MIN || times->end != INT64_MAX)
     {
-      const TimeRange *times = (const TimeRange *) resolved->times->data;
-
       filter->times = times;
       filter->n_times = resolved->times->len;
       filter->time_begin = times[0].begin;
@@ -282,6 +373,7 @@ sysprof_resolved_selection_clear (ResolvedSelection *self)
 {
   g_clear_pointer (&self->times, g_array_unref);
   g_clear_pointer (&self->spans, g_array_unref);
+  g_clear_pointer (&self->other_spans, g_array_unref);
   g_clear_pointer (&self->processes, g_array_unref);
   g_clear_pointer (&self->tids, g_array_unref);
   g_clear_pointer (&self->cpus, g_array_unref);

@@ -142,6 +142,25 @@ sysprof_time_ranges_join (GArray *ranges)
 }
 
 void
+sysprof_time_ranges_invert (GArray *ranges)
+{
+  int64_t begin = INT64_MIN;
+  guint n = 0;
+
+  for (guint i = 0; i < ranges->len; i++)
+    {
+      TimeRange range = g_array_index (ranges, TimeRange, i);
+
+      if (range.begin > begin)
+        g_array_index (ranges, TimeRange, n++) = (TimeRange){ begin, range.begin };
+      begin = range.end;
+    }
+  g_array_set_size (ranges, n);
+  if (begin < INT64_MAX)
+    g_array_append_val (ranges, ((TimeRange){ begin, INT64_MAX }));
+}
+
+void
 sysprof_time_ranges_intersect (GArray *ranges, const GArray *others)
 {
   g_autoptr (GArray) mine = g_array_copy (ranges);
