@@ -347,10 +347,10 @@ class Application:
         return node.getState().contains(self.pyatspi.STATE_CHECKED)
 
     def unnamed(self, top=None):
-        """Controls whose name is missing, or only the name of their class."""
+        """Controls whose name is missing, only the name of their class, or has the underline of a mnemonic."""
         roles = {'push button', 'toggle button', 'check box', 'text', 'entry', 'combo box', 'page tab', 'menu item', 'slider'}
         return [f'{node.getRoleName()} {node.name!r} in {node.parent.parent.name!r}' for node in self.walk(top)
-                if node.getRoleName() in roles and (not node.name or node.name.startswith(('Gtk', 'Adw')))]
+                if node.getRoleName() in roles and (not node.name or node.name.startswith(('Gtk', 'Adw', '_')))]
 
     def entry(self, top):
         """The first text field below an object."""

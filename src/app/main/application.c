@@ -9,6 +9,7 @@
 #include "app/main/window.h"
 #include "app/recording/greeter.h"
 #include "app/recording/unsaved.h"
+#include "app/widgets/button.h"
 
 #include <glib-unix.h>
 #include <glib/gi18n.h>
@@ -125,7 +126,7 @@ on_help_shown (GObject *object, GAsyncResult *result, gpointer data)
       error->message);
   dialog = adw_message_dialog_new (window, _ ("Help Cannot Be Shown"), text);
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
-  gtk_window_present (GTK_WINDOW (dialog));
+  app_button_present_dialog (dialog);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "app/main/save.h"
 
 #include "app/recording/unsaved.h"
+#include "app/widgets/button.h"
 
 #include <glib/gi18n.h>
 
@@ -17,7 +18,7 @@ show_failure (AppWindow *window, const char *message)
       adw_message_dialog_new (GTK_WINDOW (window), _ ("Recording Not Saved"), message);
 
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
-  gtk_window_present (GTK_WINDOW (dialog));
+  app_button_present_dialog (dialog);
 }
 
 typedef struct
@@ -116,6 +117,6 @@ app_save_ask (AppWindow *window)
                                               ADW_RESPONSE_SUGGESTED);
   adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog), "save");
   g_signal_connect_object (dialog, "response", G_CALLBACK (on_answer), window, 0);
-  gtk_window_present (GTK_WINDOW (dialog));
+  app_button_present_dialog (dialog);
   return true;
 }

@@ -3,6 +3,7 @@
 /* Embedded files, and the window that shows one: its text, or its bytes if it is no text. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/button.h"
 #include "app/widgets/table.h"
 
 #include <adwaita.h>
@@ -115,7 +116,7 @@ show_file (GtkWindow *parent, const char *name, GBytes *bytes)
 {
   GtkWidget *window = adw_window_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *header = adw_header_bar_new (), *view = gtk_text_view_new ();
-  GtkWidget *save = gtk_button_new_with_mnemonic (_ ("_Save…"));
+  GtkWidget *save = app_button_new (_ ("_Save…"), NULL);
   GtkWidget *scroller = gtk_scrolled_window_new (), *toasts = adw_toast_overlay_new ();
   g_autofree char *title = g_utf8_make_valid (name, -1);
   g_autofree char *text = dup_text (bytes);

@@ -4,6 +4,7 @@
  * finding is a link: it sets the focus and opens the view that shows more. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/button.h"
 #include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
@@ -370,7 +371,7 @@ app_overview_new (AppSession *session, const SectionView *view)
   Overview *self = g_new0 (Overview, 1);
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
   GtkWidget *clamp = adw_clamp_new ();
-  GtkWidget *copy = gtk_button_new_with_mnemonic (_ ("_Copy for a Bug Report"));
+  GtkWidget *copy = app_button_new (_ ("_Copy for a Bug Report"), NULL);
 
   self->session = g_object_ref (session);
   self->page = gtk_scrolled_window_new ();

@@ -138,7 +138,7 @@ show_failure (AppPad *self, const GError *error, bool is_kept)
 
   adw_message_dialog_add_response (ADW_MESSAGE_DIALOG (dialog), "close", _ ("_Close"));
   gtk_window_set_application (GTK_WINDOW (dialog), application);
-  gtk_window_present (GTK_WINDOW (dialog));
+  app_button_present_dialog (dialog);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "app/recording/unsaved.h"
 
 #include "app/recording/recorder.h"
+#include "app/widgets/button.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -183,7 +184,7 @@ ask_before_discard (GtkButton *button, GtkWidget *row)
   adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog), "discard",
                                               ADW_RESPONSE_DESTRUCTIVE);
   g_signal_connect_object (dialog, "response::discard", G_CALLBACK (discard_row), row, 0);
-  gtk_window_present (GTK_WINDOW (dialog));
+  app_button_present_dialog (dialog);
 }
 
 static GtkWidget *

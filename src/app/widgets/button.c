@@ -25,3 +25,20 @@ app_button_new (const char *title, const char *action)
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), action);
   return button;
 }
+
+static void
+name_once (GtkWidget *widget)
+{
+  if (GTK_IS_BUTTON (widget) && gtk_button_get_label (GTK_BUTTON (widget)) != NULL)
+    gtk_accessible_reset_property (GTK_ACCESSIBLE (widget), GTK_ACCESSIBLE_PROPERTY_LABEL);
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    name_once (child);
+}
+
+void
+app_button_present_dialog (GtkWidget *dialog)
+{
+  name_once (dialog);
+  gtk_window_present (GTK_WINDOW (dialog));
+}

@@ -10,3 +10,6 @@
 /* `title` has a mnemonic, `action` may be NULL. The text is wrapped in narrow windows. */
 GtkWidget *app_button_new (const char *title, const char *action);
 void app_button_set_title (GtkWidget *button, const char *title);
+
+/* Shows a dialog of libadwaita, whose buttons it names in the same way. */
+void app_button_present_dialog (GtkWidget *dialog);
