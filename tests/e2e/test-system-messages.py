@@ -41,7 +41,7 @@ for i in $(seq 200); do [ -S /run/systemd/journal/socket ] && break; sleep 0.05;
 
 # Says what systemd.journal-fields(7) allows, to the journal's own socket, as sd_journal_send() does.
 TALK = """
-import socket, struct, sys
+import socket, struct, subprocess, sys
 journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 journal.connect("/run/systemd/journal/socket")
 def say(message, **fields):
@@ -58,6 +58,8 @@ else:
     say(b"huge " * 30000, PRIORITY=6)
     for i in range(int(sys.argv[3])):
         say(b"flood %d" % i, PRIORITY=5)
+    # The recording ends with this program: the daemon writes first what it has got.
+    subprocess.run(["journalctl", "--sync"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 """
 
 

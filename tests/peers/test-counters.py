@@ -146,8 +146,8 @@ class Counters(unittest.TestCase):
     def test_energy(self):
         row = self.rows['RAPL', 'Package Watt']
         self.assertEqual((row['count'], row['unit']), (1, 'W'))
-        # 20 J in a second, or somewhat more on a busy machine.
-        self.assertLessEqual(row['last'], 20.1)
+        # 20 J in about a second: a busy machine makes it longer, or shorter after a late start.
+        self.assertLess(row['last'], 40)
         self.assertGreater(row['last'], 1)
         self.assertIn(('RAPL 0:0', 'Package Watt (0:0)'), self.rows)
 
