@@ -179,12 +179,14 @@ make_slabs (void)
 static int
 make_events (void)
 {
+  /* The outputs stay connected when the process that lends rights ends. */
+  LIBBPF_OPTS (bpf_map_create_opts, options, .map_flags = BPF_F_PRESERVE_ELEMS);
   unsigned n_cpus = sysprof_bpf_n_cpus ();
 
   if (n_cpus == 0)
     return -1;
   return bpf_map_create (BPF_MAP_TYPE_PERF_EVENT_ARRAY, EVENTS_NAME, sizeof (uint32_t),
-                         sizeof (uint32_t), n_cpus * WALK_OUTPUTS, NULL);
+                         sizeof (uint32_t), n_cpus * WALK_OUTPUTS, &options);
 }
 
 /* Loads an empty program of the same type, which is fast. If that is not permitted, the walker

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Runs a method in a child process. Reading files of other processes may take as long as a file
- * system of a user likes, so that the service must not do it itself. The child passes its whole
- * reply in a file in memory, and at most one descriptor for the client. */
+ * system of a user likes, and the daemon of power profiles may not answer, so that the service
+ * must not do it itself. The child passes its whole reply in a file in memory, and at most one
+ * descriptor for the client. Children that change the power profile run one after another. */
 
 #include "sysprofd/sysprofd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +37,25 @@ sysprof_child_fork (void)
 }
 
 /* --- the child --- */
+
+static void
+limit_child (const Service *service)
+{
+  (void) alarm (CHILD_SECONDS);
+  /* The bus must notice at once when the service ends. */
+  if (service->bus != NULL)
+    (void) close (sysprof_dbus_connection_get_fd (service->bus));
+}
+
+/* A pidfd becomes readable when its process ends. */
+static void
+wait_for_turn (const Service *service)
+{
+  struct pollfd last = { .fd = service->last_in_turn, .events = POLLIN };
+
+  if (service->last_in_turn >= 0)
+    (void) poll (&last, 1, -1);
+}
 
 static bool
 write_all (int fd, const uint8_t *bytes, size_t size)
@@ -79,9 +101,9 @@ run_child (Call *call, int socket)
   uint8_t *bytes;
   int fds[2];
 
-  (void) alarm (CHILD_SECONDS);
-  /* The bus must notice at once when the service ends. */
-  (void) close (sysprof_dbus_connection_get_fd (call->service->bus));
+  limit_child (call->service);
+  if (call->method->kind == RUNS_IN_TURN)
+    wait_for_turn (call->service);
   call->method->run (call);
   bytes = sysprof_call_serialize (call, &size);
   fds[0] = memfd_create ("reply", MFD_CLOEXEC);
@@ -93,6 +115,33 @@ run_child (Call *call, int socket)
 }
 
 /* --- the service --- */
+
+static void
+set_last_in_turn (Service *service, int child)
+{
+  if (service->last_in_turn >= 0)
+    (void) close (service->last_in_turn);
+  service->last_in_turn = (int) syscall (SYS_pidfd_open, child, 0);
+}
+
+void
+sysprof_child_change_profile (Service *service, const char *value)
+{
+  int child = sysprof_child_fork ();
+
+  if (child == 0)
+    {
+      limit_child (service);
+      wait_for_turn (service);
+      if (value == NULL)
+        sysprof_setting_release (SETTING_POWER_PROFILE);
+      else
+        (void) sysprof_setting_hold (SETTING_POWER_PROFILE, value);
+      _exit (0);
+    }
+  if (child > 0) /* else the next start releases it */
+    set_last_in_turn (service, child);
+}
 
 bool
 sysprof_child_start (Client *client, Call *call)
@@ -112,6 +161,8 @@ sysprof_child_start (Client *client, Call *call)
       (void) close (sockets[0]);
       return false;
     }
+  if (call->method->kind == RUNS_IN_TURN)
+    set_last_in_turn (call->service, client->child);
   client->socket = sockets[0];
   client->running = call;
   client->child_deadline = sysprof_service_now () + (CHILD_SECONDS + 1) * NSEC_PER_SEC;

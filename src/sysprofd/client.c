@@ -418,7 +418,7 @@ may_run (const Service *service, const Client *client, const Method *method)
   const Usage user = add_up (service, client);
 
   return client->unread <= MOST_UNREAD && user.unread <= MOST_UNREAD_OF_USER &&
-         (method->kind != RUNS_IN_CHILD || user.n_children < MOST_CHILDREN);
+         (method->kind < RUNS_IN_CHILD || user.n_children < MOST_CHILDREN);
 }
 
 /* The first call of the client runs, if it is authorized and nothing else of it runs. */
@@ -426,6 +426,7 @@ static bool
 advance (Service *service, Client *client)
 {
   Call *call = client->first;
+  bool has_child;
 
   if (call == NULL || client->running != NULL)
     return false;
@@ -444,12 +445,17 @@ advance (Service *service, Client *client)
   if (!may_run (service, client, call->method))
     return false;
 
+  has_child = call->method->kind >= RUNS_IN_CHILD;
   (void) pop_call (client);
   log_grant (client, call, sysprof_method_bit (call->method));
-  if (call->method->kind == RUNS_IN_CHILD && sysprof_child_start (client, call))
-    return false;
-  if (call->method->kind == RUNS_IN_CHILD)
-    sysprof_reply_fail (&call->reply, "LimitsExceeded", "Cannot start a process");
+  if (call->method->prepare != NULL)
+    call->method->prepare (call);
+  if (has_child && call->reply.error == NULL)
+    {
+      if (sysprof_child_start (client, call))
+        return false;
+      sysprof_reply_fail (&call->reply, "LimitsExceeded", "Cannot start a process");
+    }
   finish_call (service, call);
   return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Loans that last longer than a call: connections that children serve, and changed settings. A
- * setting has the value of its newest hold, and gets its former value when there is none. */
+ * setting has the value of its newest hold, and gets its former value when there is none. The
+ * power profile is set by children. */
 
 #include "sysprofd/sysprofd.h"
 
@@ -51,7 +52,9 @@ sysprof_hold_end (Service *service, Hold *hold)
     return;
 
   other = find_hold (service, setting);
-  if (other == NULL)
+  if (setting == SETTING_POWER_PROFILE)
+    sysprof_child_change_profile (service, other != NULL ? other->value : NULL);
+  else if (other == NULL)
     sysprof_setting_release (setting);
   else
     (void) sysprof_setting_hold (setting, other->value); /* else the value stays as it is */
@@ -80,7 +83,8 @@ add_hold (Service *service, const Client *client, Setting setting, const char *v
       errno = ENOSPC;
       return false;
     }
-  if (setting != N_SETTINGS && !sysprof_setting_hold (setting, value))
+  if (setting != N_SETTINGS && setting != SETTING_POWER_PROFILE &&
+      !sysprof_setting_hold (setting, value))
     {
       free (hold);
       return false;

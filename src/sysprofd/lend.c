@@ -136,11 +136,13 @@ hold (Call *call, Setting setting, const char *value)
     }
 }
 
+/* If the child of the call fails, the client gets no descriptor, which ends the hold. */
 void
-sysprof_run_hold_power_profile (Call *call)
+sysprof_prepare_power_profile (Call *call)
 {
   static const char *const profiles[] = { "power-saver", "balanced", "performance" };
-  const char *wanted = sysprof_dbus_read_string (call->values);
+  BusReader values = *call->values;
+  const char *wanted = sysprof_dbus_read_string (&values);
 
   for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++)
     if (strcmp (wanted, profiles[i]) == 0)
@@ -150,6 +152,16 @@ sysprof_run_hold_power_profile (Call *call)
       }
   sysprof_reply_fail (&call->reply, "InvalidArgs",
                       "The profile is none of power-saver, balanced, performance");
+}
+
+void
+sysprof_run_hold_power_profile (Call *call)
+{
+  const char *wanted = sysprof_dbus_read_string (call->values);
+
+  if (!sysprof_setting_hold (SETTING_POWER_PROFILE, wanted))
+    sysprof_reply_fail (&call->reply, "Failed", "Cannot set it to '%s': %s", wanted,
+                        strerror (errno));
 }
 
 static const char *

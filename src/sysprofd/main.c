@@ -247,11 +247,16 @@ open_signals (void)
   return signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* `service`: does not wait for the daemon of power profiles; or NULL. */
 static void
-restore (void)
+restore (Service *service)
 {
-  for (Setting setting = 0; setting < N_SETTINGS; setting++)
-    sysprof_setting_release (setting);
+  sysprof_setting_release (SETTING_PARANOID);
+  sysprof_setting_release (SETTING_GOVERNOR);
+  if (service == NULL)
+    sysprof_setting_release (SETTING_POWER_PROFILE);
+  else
+    sysprof_child_change_profile (service, NULL);
 }
 
 static void
@@ -274,14 +279,14 @@ prepare_process (void)
 int
 main (int argc, char **argv)
 {
-  Service service = { 0 };
+  Service service = { .last_in_turn = -1 };
   int64_t idle = IDLE_SECONDS;
   int signals, status;
 
   prepare_process ();
   if (argc == 2 && strcmp (argv[1], "--restore") == 0)
     {
-      restore ();
+      restore (NULL);
       return 0;
     }
   if (argc == 3 && strcmp (argv[1], "--idle") == 0)
@@ -293,7 +298,7 @@ main (int argc, char **argv)
     }
 
   signals = open_signals ();
-  restore ();
+  restore (&service);
   if (signals < 0 || !connect_to_bus (&service))
     return 1;
   status = serve (&service, signals, idle * NSEC_PER_SEC);

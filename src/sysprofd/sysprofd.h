@@ -56,6 +56,7 @@ typedef enum
   RUNS_FREE,     /* at once, without authorization */
   RUNS_HERE,     /* when authorized; must not block */
   RUNS_IN_CHILD, /* when authorized, in a process of its own; changes nothing here */
+  RUNS_IN_TURN,  /* the same, after the last such child has ended */
 } MethodKind;
 
 typedef struct
@@ -66,6 +67,7 @@ typedef struct
   const char *out;
   MethodKind kind;
   void (*run) (Call *call);
+  void (*prepare) (Call *call); /* in the service, before the child starts; or NULL */
 } Method;
 
 struct Call
@@ -107,6 +109,7 @@ void sysprof_run_rapl_start (Call *call);
 void sysprof_run_rapl_stop (Call *call);
 void sysprof_run_connect (Call *call);
 void sysprof_run_open_monitor (Call *call);
+void sysprof_prepare_power_profile (Call *call);
 void sysprof_run_hold_power_profile (Call *call);
 void sysprof_run_hold_paranoid (Call *call);
 
@@ -178,6 +181,9 @@ bool sysprof_setting_hold (Setting setting, const char *value);
 /* Writes the former value, unless the setting was changed by another program. */
 void sysprof_setting_release (Setting setting);
 
+/* Sets the power profile in a child, in turn; NULL releases it. Its daemon may not answer. */
+void sysprof_child_change_profile (Service *service, const char *value);
+
 typedef struct Hold Hold;
 struct Hold
 {
@@ -224,6 +230,7 @@ struct Service
   int64_t last_call; /* ns */
   Client *clients;
   Hold *holds;
+  int last_in_turn; /* pidfd of a child; -1 = none */
   Rapl *rapl;
   const Client *rapl_client;
   int64_t rapl_tick; /* ns */

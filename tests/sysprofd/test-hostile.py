@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clients of sysprofd that send random values, flood it, vanish, or pass thousands of descriptors do no harm to other clients."""
+"""Clients of sysprofd that send random values, flood it, vanish, or pass thousands of descriptors do no harm to other clients. Nor
+does a daemon of power profiles that does not answer."""
 
 import contextlib
 import os
 import pty
 import random
 import re
+import select
 import signal
 import subprocess
 import time
@@ -312,6 +314,27 @@ class Hostile(Case):
             for client in clients:
                 client.close()
         self.assert_serves()
+
+    def test_power_profiles_that_do_not_answer(self):
+        """Another client is served while the service waits for the daemon, which may take 3 s."""
+        daemon = self.connect(0)
+        daemon.call(*BUS, "RequestName", "su", ["org.freedesktop.UPower.PowerProfiles", 0])
+
+        def serves_meanwhile():
+            client = self.connect()
+            client.call(*BUS, "GetId")  # skips the signals of the bus
+            client.send(NAME, PATH + "/Rights", "org.gnome.Sysprof3.Rights", "HoldPowerProfile", "s", ["performance"])
+            while daemon.receive().member != "Get":
+                continue
+            self.judge.call(NAME, PATH, SERVICE, "ListProcesses")
+            is_waiting = select.select([client.socket], [], [], 0)[0] == []
+            self.assertEqual(client.receive().error, "org.freedesktop.DBus.Error.Failed")
+            client.close()
+            return is_waiting
+
+        self.assertTrue(any(serves_meanwhile() for _ in range(5)))  # a busy machine may need more than one
+        wait_for(lambda: children(self.service) == [], "all children have ended")
+        self.assertFalse(os.path.exists("/run/sysprof/held/power-profile"))
 
 
 class NoPolkit(Case):

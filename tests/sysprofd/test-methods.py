@@ -89,6 +89,11 @@ class Methods(Case):
         return client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
                            "s", [NAME]).body[0]
 
+    def kill_service(self, client):
+        pid = self.service_pid(client)
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not os.path.exists(f"/proc/{pid}"), "the service has ended")
+
     # --- events ---
 
     def open_event(self, client, options, pid=-1, cpu=0, flags=0, group=NO_GROUP, fds=()):
@@ -196,9 +201,7 @@ class Methods(Case):
                         lambda: self.connect().call(NAME, PATH, "org.freedesktop.DBus.Peer", "Ping")):  # starts it again
             client = self.connect()
             hold = self.hold_paranoid(client, -1)
-            pid = self.service_pid(client)
-            os.kill(pid, signal.SIGKILL)
-            wait_for(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), "the service has ended")
+            self.kill_service(client)
             self.assertEqual(paranoid(), -1)
             restore()
             self.assertEqual(paranoid(), before)
@@ -258,6 +261,15 @@ class Methods(Case):
             os.kill(self.service_pid(client), signal.SIGKILL)
             run(SYSPROFD, "--restore", env=self.bus.environment)
             self.assertEqual(profiles.profile, "balanced")
+            os.close(hold)
+            hold = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["power-saver"]))
+            newest = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["performance"]))
+            self.assertEqual(profiles.profile, "performance")
+            os.close(newest)
+            wait_for(lambda: profiles.profile == "power-saver", "the older hold counts")
+            self.kill_service(client)
+            client.call(NAME, PATH, "org.freedesktop.DBus.Peer", "Ping")  # starts it again
+            wait_for(lambda: profiles.profile == "balanced", "the former profile is restored")
             os.close(hold)
         finally:
             profiles.close()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Our recorder as an ordinary user: with the rights of our service, refused by it, and beside services that cannot help."""
 
-import contextlib
+import json
 import os
 import pathlib
 import pty
@@ -10,11 +10,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import decoder
 import private_bus
 import tap
-from programs import BUSY, CLI, Case, run
+from bus_client import Client
+from programs import BUSY, CLI, REPORT, Case, run, wait_for_cpu_time
 
 SYSPROFD = os.environ["SYSPROFD"]
 DEBIAN_SERVICE = "/usr/libexec/sysprofd"
@@ -65,6 +67,36 @@ class Recording(Case):
         self.assertTrue(any(KERNEL <= address < MARKERS for frame in capture.of("sample") for address in frame["addrs"]))
         self.assertIn(b"main", capture.file("__symbols__"))  # of a process of root
         self.assertIn(b" do_syscall_64" if os.uname().machine == "x86_64" else b" el0", capture.file("/proc/kallsyms"))
+
+    def test_recording_continues_when_the_service_dies(self):
+        """With all its children, as systemd ends them."""
+        bus = self.bus(private_bus.confined(SYSPROFD))
+        self.addCleanup(os.umask, os.umask(0))
+        recorder = self.recorder(*QUIET, f"{self.directory}/x.syscap", executable=f"{self.directory}/sysprof-cli", user="daemon",
+                                 extra_groups=[], env={**bus.environment, "HOME": self.directory})
+        os.chmod(self.folder, 0o755)
+        recorder.wait_until_recording()
+        wait_for_cpu_time(self.work.pid, 0.2)
+        with Client(bus.address) as client:
+            service = client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID", "s",
+                                  ["org.gnome.Sysprof3"]).body[0]
+        with open(f"/proc/{service}/task/{service}/children", encoding="ascii") as file:
+            children = [int(pid) for pid in file.read().split()]
+        self.assertTrue(children)
+        for pid in (service, *children):
+            os.kill(pid, signal.SIGKILL)
+        death = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        wait_for_cpu_time(self.work.pid, 0.5)
+        recorder.send(signal.SIGINT)
+        status, _, errors = recorder.finish()
+        self.assertEqual((status, errors), (0, ""))
+        done = run(REPORT, "samples", "--format", "json", "--limit", "0", "--process", self.work.pid, f"{self.directory}/x.syscap")
+        rows = json.loads(done.stdout)["rows"]
+        begin = decoder.Capture.open(f"{self.directory}/x.syscap").time
+        after = [row for row in rows if begin + row["time"] > death]
+        self.assertGreater(len(after), 100)
+        self.assertEqual([row["reason"] for row in after if not row["complete"]], [])
+        self.assertIn("main", {entry["symbol"] for row in after for entry in row["stack"]})
 
     def test_user_without_authorization_gets_nothing_of_others(self):
         errors, capture, samples = self.record("games", self.bus(private_bus.confined(SYSPROFD)))
