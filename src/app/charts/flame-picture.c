@@ -168,7 +168,7 @@ app_flame_picture_dup_tooltip (const FlamePicture *self, uint32_t node)
     g_string_append_printf (text, " [%s]", binary);
   g_string_append_printf (text, _ ("\nCategory: %s"),
                           sysprof_flame_text (flame, node, category));
-  if (where[0] != '\0')
+  if (where != NULL)
     g_string_append_printf (text, _ ("\nFile: %s"), where);
   g_string_append_printf (text, "\n%s, %.1f %%", amount,
                           sysprof_percent (weight, flame->total));
