@@ -48,6 +48,13 @@ class Windows(unittest.TestCase):
     def wait_until_loaded(self, window=1):
         self.app.wait(lambda: self.app.is_enabled('zoom-in', window) is not None, 'loaded capture')
 
+    def test_version(self):
+        """Also without a display."""
+        environment = {name: value for name, value in os.environ.items() if name not in ('DISPLAY', 'WAYLAND_DISPLAY')}
+        printed = [subprocess.run([program, '--version'], env=environment, capture_output=True, text=True, check=True).stdout
+                   for program in (desktop.PROGRAM, desktop.REPORT)]
+        self.assertEqual(printed[0], printed[1])
+
     def test_second_start_opens_a_window_of_the_first(self):
         app = self.open(self.capture)
         app.wait_for('painter.syscap', 'frame')

@@ -228,6 +228,15 @@ app_application_startup (GApplication *application)
     (void) g_unix_signal_add (signals[i], on_signal, application);
 }
 
+static int
+app_application_handle_local_options (GApplication *application, GVariantDict *options)
+{
+  if (!g_variant_dict_contains (options, "version"))
+    return -1; /* go on */
+  g_print ("Sysprof %s\n", SYSPROF_VERSION_S);
+  return 0;
+}
+
 static void
 app_application_class_init (AppApplicationClass *class)
 {
@@ -235,6 +244,7 @@ app_application_class_init (AppApplicationClass *class)
 
   application_class->activate = app_application_activate;
   application_class->open = app_application_open;
+  application_class->handle_local_options = app_application_handle_local_options;
   application_class->startup = app_application_startup;
 }
 
@@ -253,5 +263,7 @@ app_application_new (void)
   g_application_set_option_context_parameter_string (G_APPLICATION (self), _ ("[FILE…]"));
   g_application_set_option_context_summary (
       G_APPLICATION (self), _ ("Record what programs do, and look at recordings."));
+  g_application_add_main_option (G_APPLICATION (self), "version", 0, 0, G_OPTION_ARG_NONE,
+                                 _ ("Show the version"), NULL);
   return self;
 }
