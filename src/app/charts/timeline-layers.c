@@ -33,6 +33,12 @@ struct _AppSelectionLayer
 G_DEFINE_FINAL_TYPE (AppRuler, app_ruler, GTK_TYPE_WIDGET)
 G_DEFINE_FINAL_TYPE (AppSelectionLayer, app_selection_layer, GTK_TYPE_WIDGET)
 
+void
+app_set_time_direction (GtkWidget *widget)
+{
+  gtk_widget_set_direction (widget, GTK_TEXT_DIR_LTR);
+}
+
 static void
 draw_text (GtkWidget *widget,
            GtkSnapshot *snapshot,
@@ -105,6 +111,7 @@ static void
 app_ruler_init (AppRuler *self)
 {
   self->end = 1;
+  app_set_time_direction (GTK_WIDGET (self));
   gtk_widget_set_hexpand (GTK_WIDGET (self), TRUE);
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
 }
@@ -234,6 +241,7 @@ app_selection_layer_init (AppSelectionLayer *self)
   self->end = self->selected_end = 1;
   self->pointer = -1;
   gtk_widget_set_can_target (GTK_WIDGET (self), FALSE);
+  app_set_time_direction (GTK_WIDGET (self));
   gtk_widget_set_margin_start (GTK_WIDGET (self), TIMELINE_GUTTER);
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
 }

@@ -9,6 +9,9 @@
 
 #define TIMELINE_GUTTER 150 /* px left of the tracks, for their titles */
 
+/* Time runs from left to right in all languages, and titles are left of it. */
+void app_set_time_direction (GtkWidget *widget);
+
 #define APP_TYPE_RULER (app_ruler_get_type ())
 G_DECLARE_FINAL_TYPE (AppRuler, app_ruler, APP, RULER, GtkWidget)
 GtkWidget *app_ruler_new (void);

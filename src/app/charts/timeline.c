@@ -106,6 +106,7 @@ add_row (AppTimeline *self, guint place)
   GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
   GtkWidget *widget = app_track_new (self->session);
 
+  app_set_time_direction (row);
   app_track_set_data (APP_TRACK (widget), self->tracks, i);
   app_track_set_visible_time (APP_TRACK (widget), focus->visible_begin, focus->visible_end);
   gtk_box_append (GTK_BOX (row), app_track_title_new (track));
@@ -494,6 +495,7 @@ make_content (AppTimeline *self)
   GtkWidget *scroller = gtk_scrolled_window_new ();
   GtkWidget *inner = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
 
+  app_set_time_direction (head);
   gtk_widget_set_size_request (gutter, TIMELINE_GUTTER, -1);
   gtk_box_append (GTK_BOX (head), gutter);
   gtk_box_append (GTK_BOX (head), self->ruler);

@@ -68,6 +68,7 @@ make_legend (const Track *track)
                               (unsigned) (color.blue * 255), name);
     }
   label = gtk_label_new (NULL);
+  app_set_time_direction (label);
   gtk_label_set_markup (GTK_LABEL (label), markup->str);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
@@ -91,6 +92,8 @@ app_track_title_new (const Track *track)
   gtk_widget_set_valign (box, GTK_ALIGN_CENTER);
   gtk_widget_add_css_class (box, "track-title");
   gtk_label_set_ellipsize (GTK_LABEL (title), PANGO_ELLIPSIZE_END);
+  app_set_time_direction (title);
+  app_set_time_direction (unit);
   gtk_label_set_xalign (GTK_LABEL (title), 0);
   gtk_label_set_max_width_chars (GTK_LABEL (title), 1);
   gtk_widget_set_hexpand (title, TRUE);

@@ -20,8 +20,8 @@ const Section app_memory_section = {
   .group = SECTIONS_CALLGRAPH,
   .count = count,
   .has_badge = true,
-  .missing = N_ ("Record a launched program with “Trace Memory Allocations” to see what it "
-                 "allocates."),
+  .missing = N_ ("“Trace Memory Allocations” is not available yet. Captures that another "
+                 "version recorded with --memprof show their allocations here."),
   .tracks = (const char *const[]){ "heap", "allocations", "allocation-stacks", NULL },
   .make_details = app_allocation_details_new,
   .views = {

@@ -139,10 +139,16 @@ app_cell_new (bool is_figure)
 {
   AppCell *self = g_object_new (APP_TYPE_CELL, NULL);
 
-  gtk_label_set_xalign (GTK_LABEL (self->label), is_figure ? 1 : 0);
+  gtk_label_set_xalign (GTK_LABEL (self->label), 0);
   gtk_widget_set_hexpand (self->label, is_figure);
   if (is_figure)
-    gtk_widget_add_css_class (self->label, "numeric");
+    {
+      /* "5 %" is read from the left in all languages, but stands at the end of the column. */
+      gtk_widget_set_direction (self->label, GTK_TEXT_DIR_LTR);
+      gtk_label_set_xalign (GTK_LABEL (self->label),
+                            gtk_widget_get_default_direction () == GTK_TEXT_DIR_RTL ? 0 : 1);
+      gtk_widget_add_css_class (self->label, "numeric");
+    }
   return self;
 }
 
