@@ -50,8 +50,9 @@ agent_clear (Agent *self)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Agent, agent_clear)
 
 static void
-show (Agent *self, const char *domain, const char *message)
+show (const char *domain, const char *message, gpointer data)
 {
+  const Agent *self = data;
   g_autofree char *text = g_strdup_printf ("%s: %s", domain, message);
 
   if (self->remote != NULL)
@@ -77,21 +78,11 @@ tell_of_process (Agent *self, const char *before, const char *after)
     sysprof_agent_remote_log (self->remote, text);
 }
 
-/* A diagnostic that ends the recording is reported as its error. */
 static void
 show_diagnostics (Agent *self)
 {
-  g_autoptr (GListModel) list = sysprof_recording_list_diagnostics (self->recording);
-  guint n = g_list_model_get_n_items (list);
-
-  for (; self->n_shown < n; self->n_shown++)
-    {
-      g_autoptr (SysprofDiagnostic) diagnostic = g_list_model_get_item (list, self->n_shown);
-
-      if (!sysprof_diagnostic_get_fatal (diagnostic))
-        show (self, sysprof_diagnostic_get_domain (diagnostic),
-              sysprof_diagnostic_get_message (diagnostic));
-    }
+  self->n_shown =
+      sysprof_recording_report_diagnostics (self->recording, self->n_shown, show, self);
 }
 
 static void
@@ -114,18 +105,8 @@ on_signal (gpointer data)
 {
   Agent *self = data;
 
-  switch (++self->n_signals)
-    {
-    case 1:
-      stop (self);
-      break;
-    case 2:
-      if (self->recording != NULL)
-        sysprof_recording_skip_augment (self->recording);
-      break;
-    default:
-      _exit (EXIT_FAILURE);
-    }
+  if (!sysprof_recording_interrupt (self->recording, ++self->n_signals))
+    _exit (EXIT_FAILURE);
   return G_SOURCE_CONTINUE;
 }
 

@@ -85,23 +85,19 @@ is_kept (const CliOptions *options)
   return options->output != NULL || options->report || options->flame != NULL;
 }
 
-/* A diagnostic that ends the recording is reported as its error. */
+static void
+print_diagnostic (const char *domain, const char *message, gpointer data)
+{
+  Session *self = data;
+
+  sysprof_cli_terminal_print (&self->terminal, "%s: %s", domain, message);
+}
+
 static void
 show_diagnostics (Session *self)
 {
-  g_autoptr (GListModel) diagnostics = sysprof_recording_list_diagnostics (self->recording);
-  guint n = g_list_model_get_n_items (diagnostics);
-
-  for (; self->n_shown < n; self->n_shown++)
-    {
-      g_autoptr (SysprofDiagnostic) diagnostic =
-          g_list_model_get_item (diagnostics, self->n_shown);
-
-      if (!sysprof_diagnostic_get_fatal (diagnostic))
-        sysprof_cli_terminal_print (&self->terminal, "%s: %s",
-                                    sysprof_diagnostic_get_domain (diagnostic),
-                                    sysprof_diagnostic_get_message (diagnostic));
-    }
+  self->n_shown = sysprof_recording_report_diagnostics (self->recording, self->n_shown,
+                                                        print_diagnostic, self);
 }
 
 static void
@@ -197,30 +193,21 @@ on_stop_signal (gpointer data)
   /* The recording has ended by itself and symbols are being added; this interrupts that. */
   if (self->n_signals == 0 && is_stopped (self))
     self->n_signals = 1;
-  switch (++self->n_signals)
+  if (!sysprof_recording_interrupt (self->recording, ++self->n_signals))
     {
-    case 1:
-      if (self->recording != NULL)
-        sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
-      g_clear_pointer (&self->top, sysprof_cli_top_free);
-      sysprof_cli_terminal_note (
-          &self->terminal,
-          self->options->no_decode
-              ? "Stopping."
-              : "Stopping; adding symbols. Press ^C again to stop looking them up.");
-      return G_SOURCE_CONTINUE;
-    case 2:
-      if (self->recording != NULL)
-        sysprof_recording_skip_augment (self->recording);
-      sysprof_cli_terminal_note (
-          &self->terminal,
-          "Finishing the file with the symbols found so far. ^C again exits at once.");
-      return G_SOURCE_CONTINUE;
-    default:
       /* Keeps what was flushed and waits for nothing. */
       sysprof_temporary_files_remove ();
       _exit (EXIT_FAILURE);
     }
+  g_clear_pointer (&self->top, sysprof_cli_top_free);
+  sysprof_cli_terminal_note (
+      &self->terminal,
+      self->n_signals == 2
+          ? "Finishing the file with the symbols found so far. ^C again exits at once."
+      : self->options->no_decode
+          ? "Stopping."
+          : "Stopping; adding symbols. Press ^C again to stop looking them up.");
+  return G_SOURCE_CONTINUE;
 }
 
 /* The remote end of --host reads one byte for each ^C of the local end. When the local end

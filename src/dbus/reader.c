@@ -4,7 +4,6 @@
 
 #include "dbus/dbus.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,38 +33,36 @@ sysprof_dbus_read_align (BusReader *self, size_t alignment)
   (void) take (self, (alignment - self->at % alignment) % alignment);
 }
 
+/* A number is as long as its alignment. */
+static uint64_t
+take_number (BusReader *self, size_t size)
+{
+  const uint8_t *bytes;
+  uint64_t value = 0;
+
+  sysprof_dbus_read_align (self, size);
+  bytes = take (self, size);
+  for (size_t i = 0; bytes != NULL && i < size; i++)
+    value = value << 8 | bytes[self->is_big_endian ? i : size - 1 - i];
+  return value;
+}
+
 uint8_t
 sysprof_dbus_read_u8 (BusReader *self)
 {
-  const uint8_t *bytes = take (self, 1);
-
-  return bytes != NULL ? *bytes : 0;
+  return (uint8_t) take_number (self, 1);
 }
 
 uint32_t
 sysprof_dbus_read_u32 (BusReader *self)
 {
-  const uint8_t *bytes;
-  uint32_t value = 0;
-
-  sysprof_dbus_read_align (self, sizeof value);
-  bytes = take (self, sizeof value);
-  if (bytes != NULL)
-    memcpy (&value, bytes, sizeof value);
-  return self->is_big_endian ? be32toh (value) : le32toh (value);
+  return (uint32_t) take_number (self, 4);
 }
 
 uint64_t
 sysprof_dbus_read_u64 (BusReader *self)
 {
-  const uint8_t *bytes;
-  uint64_t value = 0;
-
-  sysprof_dbus_read_align (self, sizeof value);
-  bytes = take (self, sizeof value);
-  if (bytes != NULL)
-    memcpy (&value, bytes, sizeof value);
-  return self->is_big_endian ? be64toh (value) : le64toh (value);
+  return take_number (self, 8);
 }
 
 static const char *

@@ -98,6 +98,19 @@ int sysprof_recording_dup_written_fd (SysprofRecording *self);
  * does. From any thread. */
 void sysprof_recording_skip_augment (SysprofRecording *self);
 
+/* What the n-th signal or key that interrupts a program does: the first stops the recording,
+ * the second skips what is still to be added. FALSE for later ones: the program ends at once.
+ * `self` is NULL before the recording has begun. */
+bool sysprof_recording_interrupt (SysprofRecording *self, guint n);
+
+typedef void (*RecordingMessage) (const char *domain, const char *message, gpointer data);
+/* Reports the diagnostics from `first` on. Returns how many there are now. One that ends the
+ * recording is left out, because it is the error of sysprof_recording_wait_finish(). */
+guint sysprof_recording_report_diagnostics (SysprofRecording *self,
+                                            guint first,
+                                            RecordingMessage report,
+                                            gpointer data);
+
 /* Ends the recording when the capture reaches this size or duration; 0 = no limit. Call these
  * before recording. */
 void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);

@@ -449,3 +449,33 @@ sysprof_recording_skip_augment (SysprofRecording *self)
 
   sysprof_recording_thread_skip_augment (self->thread);
 }
+
+bool
+sysprof_recording_interrupt (SysprofRecording *self, guint n)
+{
+  if (n == 1 && self != NULL)
+    sysprof_recording_stop_async (self, NULL, NULL, NULL);
+  if (n == 2 && self != NULL)
+    sysprof_recording_skip_augment (self);
+  return n <= 2;
+}
+
+guint
+sysprof_recording_report_diagnostics (SysprofRecording *self,
+                                      guint first,
+                                      RecordingMessage report,
+                                      gpointer data)
+{
+  g_autoptr (GListModel) diagnostics = sysprof_recording_list_diagnostics (self);
+  guint n = g_list_model_get_n_items (diagnostics);
+
+  for (guint i = first; i < n; i++)
+    {
+      g_autoptr (SysprofDiagnostic) diagnostic = g_list_model_get_item (diagnostics, i);
+
+      if (!sysprof_diagnostic_get_fatal (diagnostic))
+        report (sysprof_diagnostic_get_domain (diagnostic),
+                sysprof_diagnostic_get_message (diagnostic), data);
+    }
+  return n;
+}
