@@ -8,6 +8,7 @@
  *   kernel-build-ids.h  the build IDs of the kernel and its modules
  *   live-files.h        the files of executable mappings
  *   module-sections.h   the load addresses of the kernel's modules
+ *   older-service.h     what the privileged service of older generations does for a recorder
  *   privilege.h         operations that need privileges: here, or by a privileged helper
  *   proc-text.h         parsers of /proc/PID/maps and cmdline
  *   tasks.h             lists of processes and threads
@@ -22,6 +23,7 @@
 #include "access/kernel-build-ids.h"
 #include "access/live-files.h"
 #include "access/module-sections.h"
+#include "access/older-service.h"
 #include "access/privilege.h"
 #include "access/proc-text.h"
 #include "access/tasks.h"

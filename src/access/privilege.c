@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Performs privileged operations with this process's own privileges, or requests them from the
+/* Performs privileged operations with this process's own privileges, or requests them from a
  * helper. Messages for the user about missing privileges are at the end. This file must never
- * expose to its callers which of the two was used. */
+ * expose to its callers which of them was used. */
 
 #include "access/privilege.h"
 
@@ -18,13 +18,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define LARGEST_TEXT 4096 /* bytes; for one-line files in /proc */
+#define LARGEST_TEXT  4096 /* bytes; for one-line files in /proc */
+#define SWITCH_FORMAT "/sys/kernel/tracing/events/sched/sched_switch/format"
 
 struct Privilege
 {
   gatomicrefcount ref_count;
   char *root;             /* prefix of /proc and /sys; "" = this machine */
   int helper;             /* the socket; -1 = none, use our own privileges */
+  OlderService *older;    /* owned; NULL = none, or there is a helper */
   pthread_mutex_t asking; /* held from a request to its reply */
   int tracefs_fd; /* the root of tracefs; used by the pump thread only; -1 = not opened yet */
   bool has_described_perf; /* same */
@@ -77,6 +79,12 @@ sysprof_privilege_set_helper (Privilege *self, int socket)
   self->helper = socket;
 }
 
+void
+sysprof_privilege_set_older_service (Privilege *self, OlderService *service)
+{
+  self->older = service;
+}
+
 const char *
 sysprof_privilege_get_root (const Privilege *self)
 {
@@ -97,6 +105,7 @@ sysprof_privilege_unref (Privilege *self)
     return;
 
   sysprof_autofd_close (&self->tracefs_fd);
+  sysprof_older_service_free (self->older);
   (void) pthread_mutex_destroy (&self->asking);
   g_free (self->root);
   g_free (self);
@@ -105,7 +114,7 @@ sysprof_privilege_unref (Privilege *self)
 bool
 sysprof_privilege_has_helper (const Privilege *self)
 {
-  return self->helper >= 0;
+  return self->helper >= 0 || self->older != NULL;
 }
 
 /* Whether the kernel denied access and a helper could grant it. */
@@ -152,17 +161,22 @@ sysprof_privilege_open_event (Privilege *self,
                               unsigned long flags)
 {
   bool is_cgroup = (flags & PERF_FLAG_PID_CGROUP) != 0;
+  int fd;
 
   if (self->root[0] != '\0')
     return open_recorded_event (self, attr, cpu);
-  if (!sysprof_privilege_has_helper (self))
-    return sysprof_rights_open_event (attr, pid, cpu, flags);
 
-  /* For the helper, 0 would be the helper itself. */
+  /* For a helper, 0 would be the helper itself. */
   if (pid == 0)
     pid = (pid_t) syscall (SYS_gettid);
-  return ASK (self,
-              sysprof_rights_ask_event (self->helper, attr, pid, cpu, is_cgroup ? pid : -1));
+  if (self->helper >= 0)
+    return ASK (self,
+                sysprof_rights_ask_event (self->helper, attr, pid, cpu, is_cgroup ? pid : -1));
+
+  fd = sysprof_rights_open_event (attr, pid, cpu, flags);
+  if (is_refused (self, fd))
+    fd = ASK (self, sysprof_older_service_open_event (self->older, attr, pid, cpu, flags));
+  return fd;
 }
 
 int
@@ -193,14 +207,16 @@ sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *nam
   g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
   fd = open_below (self, path, 0);
   if (is_refused (self, fd) && file != N_PROCESS_FILES)
-    fd = ASK (self, sysprof_rights_ask_process_file (self->helper, pid, file));
+    fd = ASK (self, self->older != NULL
+                        ? sysprof_older_service_open_file (self->older, path)
+                        : sysprof_rights_ask_process_file (self->helper, pid, file));
   return fd;
 }
 
 int
 sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping)
 {
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     {
       errno = EPERM;
       return -1;
@@ -211,7 +227,7 @@ sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *ma
 bool
 sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program)
 {
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     return sysprof_walk_program_make_maps (program);
   return ASK (self, sysprof_rights_ask_walker_maps (self->helper, program));
 }
@@ -228,7 +244,7 @@ sysprof_privilege_load_walker (Privilege *self,
   };
   int promise;
 
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     return sysprof_walk_program_load (program, &options);
 
   promise = ASK (self, sysprof_rights_ask_walker (
@@ -242,7 +258,7 @@ sysprof_privilege_load_walker (Privilege *self,
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index)
 {
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     return sysprof_walk_program_add_slab (program, index);
   return ASK (self, sysprof_rights_ask_slab (self->helper, index));
 }
@@ -253,7 +269,7 @@ sysprof_privilege_set_walker_output (Privilege *self,
                                      uint32_t index,
                                      int event_fd)
 {
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     return sysprof_walk_program_set_output (program, index, event_fd);
   return ASK (self, sysprof_rights_ask_output (self->helper, index, event_fd));
 }
@@ -263,7 +279,7 @@ sysprof_privilege_load_waits (Privilege *self, const WalkProgram *maps, WaitsPro
 {
   int promise;
 
-  if (!sysprof_privilege_has_helper (self))
+  if (self->helper < 0)
     return sysprof_waits_program_load (program, maps);
 
   promise = ASK (self, sysprof_rights_ask_waits (self->helper));
@@ -276,7 +292,7 @@ sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
   ProcessNamespace which = sysprof_rights_find_namespace (name);
   uint64_t inode = which != N_PROCESS_NS ? sysprof_rights_read_namespace (pid, which) : 0;
 
-  if (inode == 0 && which != N_PROCESS_NS && is_refused (self, -1))
+  if (inode == 0 && which != N_PROCESS_NS && self->helper >= 0 && is_refused (self, -1))
     inode = ASK (self, sysprof_rights_ask_namespace (self->helper, pid, which));
   return inode;
 }
@@ -305,7 +321,8 @@ sysprof_privilege_open_kallsyms (Privilege *self)
   if (sysprof_privilege_has_helper (self) && (fd < 0 || !shows_addresses (fd)))
     {
       sysprof_autofd_close (&fd);
-      fd = ASK (self, sysprof_rights_ask_kallsyms (self->helper));
+      fd = ASK (self, self->older != NULL ? sysprof_older_service_open_kallsyms (self->older)
+                                          : sysprof_rights_ask_kallsyms (self->helper));
     }
   if (fd < 0)
     return -1;
@@ -335,7 +352,9 @@ sysprof_privilege_open_switch_format (Privilege *self)
   int fd = sysprof_rights_open_switch_format ();
 
   if (is_refused (self, fd))
-    fd = ASK (self, sysprof_rights_ask_switch_format (self->helper));
+    fd = ASK (self, self->older != NULL
+                        ? sysprof_older_service_open_file (self->older, SWITCH_FORMAT)
+                        : sysprof_rights_ask_switch_format (self->helper));
   return fd;
 }
 
@@ -465,6 +484,15 @@ sysprof_privilege_describe_time_namespace (void)
       seconds);
 }
 
+const char *
+sysprof_privilege_describe_older_service (const Privilege *self)
+{
+  if (self->older == NULL)
+    return NULL;
+  return "the sysprofd of this machine is of an older version, which lends neither BPF "
+         "programs nor copies of stacks. Install the newer sysprofd.";
+}
+
 char *
 sysprof_privilege_describe_missing_perf (Privilege *self)
 {
@@ -500,10 +528,14 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
       "kernel.perf_event_paranoid is %s, and this process does not have CAP_PERFMON. To "
       "sample the whole system,\n"
       "  run it as root,\n"
-      "  or install sysprofd, which asks for a password,\n"
+      "  or install %s,\n"
       "  or allow it for this program: sudo setcap "
       "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep "
       "%s\n"
       "  or for all users, until the next boot: sudo sysctl kernel.perf_event_paranoid=-1",
-      paranoid, program != NULL ? program : "PROGRAM");
+      paranoid,
+      self->older != NULL ? "a newer sysprofd: the older one of this machine gives only "
+                            "samples of the whole system, at most 10000 per second"
+                          : "sysprofd, which asks for a password",
+      program != NULL ? program : "PROGRAM");
 }

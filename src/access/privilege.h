@@ -4,13 +4,15 @@
  * other users, kernel symbols, tracefs.
  *
  * Either this process performs an operation with its own privileges, or a privileged helper
- * performs it at the other end of a socket (rights/rights.h). Callers cannot see which.
+ * performs it: at the other end of a socket (rights/rights.h), or, much less, the older service
+ * (access/older-service.h). Callers cannot see which.
  * Descriptors belong to the caller and are close-on-exec. Failures return -1 and set errno.
  * *Guarded* by a lock: the threads that sample, that manage tables and that load the program
  * each wait for one reply, which takes the helper a few system calls. */
 
 #pragma once
 
+#include "access/older-service.h"
 #include "bpf/bpf.h"
 #include "rights/rights.h"
 
@@ -29,7 +31,13 @@ Privilege *sysprof_privilege_new (void);
 Privilege *sysprof_privilege_new_for_helper (int socket);
 /* The same for a Privilege that nobody has used yet. -1 = none. */
 void sysprof_privilege_set_helper (Privilege *self, int socket);
+/* The older service opens the events that this process may not open itself, and reads files.
+ * Takes it. */
+void sysprof_privilege_set_older_service (Privilege *self, OlderService *service);
 bool sysprof_privilege_has_helper (const Privilege *self);
+/* The limits of the older service and the remedy, as the end of a sentence; NULL if it is not
+ * used. */
+const char *sysprof_privilege_describe_older_service (const Privilege *self);
 /* Whether this process may sample the whole machine without a helper. */
 bool sysprof_privilege_may_sample_machine (void);
 /* For tests: reads a file tree below `root` instead of this machine. Processes and machine

@@ -63,7 +63,14 @@ set_open_error (PerfSession *self, GError **error)
       break;
     }
 
-  if (code == SYSPROF_ERROR_UNSUPPORTED)
+  if (number == EOPNOTSUPP &&
+      sysprof_privilege_describe_older_service (self->privilege) != NULL)
+    g_set_error (error, SYSPROF_ERROR, code,
+                 "Cannot sample on '%s' with the older sysprofd of this machine, which knows "
+                 "only periods. Give one of 100000 or more, as %s:1000000, or install the "
+                 "newer sysprofd.",
+                 name, name);
+  else if (code == SYSPROF_ERROR_UNSUPPORTED)
     g_set_error (
         error, SYSPROF_ERROR, code,
         "Cannot sample on '%s': this machine does not count it (%s; a virtual machine often has no hardware counters).",

@@ -261,6 +261,7 @@ static void
 borrow_rights (RecordingThread *self)
 {
   bool opens_events = false;
+  OlderService *older;
   g_autofree char *reason = NULL;
 
   for (guint i = 0; i < self->instruments->len; i++)
@@ -274,8 +275,9 @@ borrow_rights (RecordingThread *self)
       sysprof_privilege_get_root (self->context.privilege)[0] != '\0' ||
       !sysprof_may_need_service ())
     return;
-  self->service_fd = sysprof_service_connect (self->context.pump, &reason);
+  self->service_fd = sysprof_service_connect (self->context.pump, &older, &reason);
   sysprof_privilege_set_helper (self->context.privilege, self->service_fd);
+  sysprof_privilege_set_older_service (self->context.privilege, older);
   if (reason != NULL)
     sysprof_context_report (&self->context, "Rights", false, "%s", reason);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A call of org.gnome.Sysprof3.Rights. See service.h. The service is this program's own
- * (src/sysprofd); older generations do not have the interface. */
+ * (src/sysprofd). Other generations do not have the interface, and are then requested to read
+ * the kernel's symbols. In both cases it is the first call that asks the user. */
 
 #include "record/service.h"
 
@@ -54,6 +55,16 @@ wait_for_reply (BusConnection *bus, uint32_t serial, Pump *pump)
   return NULL;
 }
 
+static bool
+is_unknown (const BusMessage *reply)
+{
+  const char *name = reply->error != NULL ? reply->error : "";
+
+  return g_str_has_suffix (name, ".UnknownMethod") ||
+         g_str_has_suffix (name, ".UnknownObject") ||
+         g_str_has_suffix (name, ".UnknownInterface");
+}
+
 /* NULL = the service is not installed. */
 static char *
 describe_refusal (BusMessage *reply)
@@ -69,8 +80,7 @@ describe_refusal (BusMessage *reply)
         "an administrator when you are asked for a password, or let the "
         "administrator permit it without one: see sysprofd(8). The recording "
         "continues with your own rights.");
-  if (g_str_has_suffix (name, ".UnknownMethod") || g_str_has_suffix (name, ".UnknownObject") ||
-      g_str_has_suffix (name, ".UnknownInterface"))
+  if (is_unknown (reply))
     return g_strdup (
         "The sysprofd of this machine is of an older version, and lends no rights. "
         "Update it. The recording continues with your own rights.");
@@ -101,19 +111,31 @@ send_request (BusConnection *bus)
 }
 
 int
-sysprof_service_connect (Pump *pump, char **reason)
+sysprof_service_connect (Pump *pump, OlderService **older, char **reason)
 {
   const char *address = g_getenv ("DBUS_SYSTEM_BUS_ADDRESS");
   BusConnection *bus =
       sysprof_dbus_connection_new (address != NULL ? address : SYSTEM_BUS, true, CONNECT_MSEC);
   BusMessage *reply = NULL;
-  int socket = -1;
+  int socket = -1, kallsyms = -1;
 
+  *older = NULL;
   *reason = NULL;
   if (bus == NULL)
     return -1; /* without a bus there is no service */
   reply = wait_for_reply (bus, send_request (bus), pump);
-  if (reply != NULL && reply->type == BUS_METHOD_RETURN && reply->n_fds == 1)
+  if (reply != NULL && is_unknown (reply))
+    {
+      sysprof_dbus_message_free (reply);
+      reply = wait_for_reply (bus, sysprof_older_service_request_file (bus, "/proc/kallsyms"),
+                              pump);
+      if (reply != NULL && reply->type == BUS_METHOD_RETURN)
+        kallsyms = sysprof_older_service_take_file (reply);
+    }
+
+  if (kallsyms >= 0)
+    *older = sysprof_older_service_new (g_steal_pointer (&bus), kallsyms);
+  else if (reply != NULL && reply->type == BUS_METHOD_RETURN && reply->n_fds == 1)
     socket = fcntl (reply->fds[0], F_DUPFD_CLOEXEC, 3);
   else if (reply != NULL)
     *reason = describe_refusal (reply);

@@ -116,9 +116,22 @@ class Recording(Case):
         self.assertNotIn("Rights: ", errors)
         self.assertIn("or install sysprofd", errors)
         self.assertEqual(samples, [])
-        if os.path.exists(DEBIAN_SERVICE):
-            errors, _, _ = self.record("daemon", self.bus(DEBIAN_SERVICE))
-            self.assertIn("is of an older version", errors)
+
+    def test_older_service(self):
+        """It gives samples and the mappings of root's processes to users with authorization, and the report names what it cannot."""
+        if not os.path.exists(DEBIAN_SERVICE):
+            self.skipTest("no Sysprof 3.46 here")
+        bus = self.bus(DEBIAN_SERVICE)
+        errors, capture, samples = self.record("daemon", bus)
+        self.assertIn("is of an older version", errors)
+        self.assertTrue(samples)
+        self.assertIn(b"heavy_work", capture.file("__symbols__"))
+        errors, _, samples = self.record("daemon", bus, "--frequency=20000")
+        self.assertIn("or install a newer sysprofd", errors)
+        self.assertEqual(samples, [])
+        errors, _, samples = self.record("games", bus)
+        self.assertIn("the request was not authorized", errors)
+        self.assertEqual(samples, [])
 
     def test_terminal_asks_for_a_password(self):
         """With the user's terminal as controlling terminal."""

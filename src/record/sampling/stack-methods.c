@@ -333,10 +333,15 @@ sysprof_stack_method_attach (SysprofSampler *self,
     }
 }
 
-/* Sets the first and the last method that may be tried. */
+/* Sets the first and the last method that may be tried. The older service samples the whole
+ * machine only by frame pointers; with the other methods the sampling would be narrowed. */
 static void
-choose_methods (const SysprofSampler *self, StackMethodId *first, StackMethodId *last)
+choose_methods (SysprofSampler *self,
+                const Privilege *privilege,
+                StackMethodId *first,
+                StackMethodId *last)
 {
+  const char *older = sysprof_privilege_describe_older_service (privilege);
   static const StackMethodId requested[] = {
     [UNWIND_FRAME_POINTER] = STACKS_BY_FRAME_POINTERS,
     [UNWIND_TABLES] = STACKS_BY_TABLES,
@@ -349,6 +354,11 @@ choose_methods (const SysprofSampler *self, StackMethodId *first, StackMethodId 
     *first = *last = STACKS_BY_FRAME_POINTERS;
   else if (self->options.unwind != UNWIND_AUTO)
     *first = *last = requested[self->options.unwind];
+  else if (older != NULL && self->request.session.target == PERF_TARGET_SYSTEM)
+    {
+      *first = *last = STACKS_BY_FRAME_POINTERS;
+      self->why_not_better = g_strdup (older);
+    }
   else
     {
       *first = STACKS_BY_TABLES;
@@ -370,7 +380,7 @@ sysprof_stack_methods_open (SysprofSampler *self, RecordingContext *context, GEr
 {
   StackMethodId last;
 
-  for (choose_methods (self, &self->method, &last);; self->method++)
+  for (choose_methods (self, context->privilege, &self->method, &last);; self->method++)
     {
       const StackMethod *method = &methods[self->method];
       g_autoptr (GError) why = NULL;
