@@ -137,6 +137,7 @@ GtkShortcutsWindow *
 app_shortcuts_window_new (void)
 {
   g_autoptr (GtkBuilder) builder = NULL;
+  GtkWindow *window;
   g_autoptr (GString) ui = g_string_new (
       "<interface><object class='GtkShortcutsWindow' id='window'><property name='modal'>1"
       "</property><property name='section-name'>Windows</property>");
@@ -156,5 +157,7 @@ app_shortcuts_window_new (void)
     }
   g_string_append (ui, END_OBJECT END_OBJECT "</object></interface>");
   builder = gtk_builder_new_from_string (ui->str, (gssize) ui->len);
-  return g_object_ref (GTK_SHORTCUTS_WINDOW (gtk_builder_get_object (builder, "window")));
+  window = GTK_WINDOW (gtk_builder_get_object (builder, "window"));
+  gtk_window_set_title (window, _ ("Keyboard Shortcuts"));
+  return g_object_ref (GTK_SHORTCUTS_WINDOW (window));
 }
