@@ -90,7 +90,11 @@ sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *fi
 Shape
 sysprof_request_shape (const ViewRequest *request)
 {
-  return request->shape ? *request->shape : (Shape){ 0 };
+  Shape shape = request->shape ? *request->shape : (Shape){ 0 };
+
+  shape.no_hooks =
+      sysprof_filter_events (request->filter, request->store) == &request->store->allocations;
+  return shape;
 }
 
 bool

@@ -95,6 +95,14 @@ class Memory(unittest.TestCase):
             self.app.wait_for(lambda name: re.match(rf'All Processes, .*, {re.escape(size)} +100.0 %$', name))
         self.app.wait_for('Size')
 
+    def test_number_as_weight(self):
+        self.app.show('memory/allocations')
+        self.app.wait_for('Allocated Bytes')
+        for weight, figure in (('count', f'{len(self.heap.all):,}'), ('bytes', short(self.heap.count(self.heap.all).size))):
+            self.app.change('heap-weight', self.app.GLib.Variant('s', weight))
+            self.app.wait_for(lambda name: re.match(rf'All Processes, .*, {re.escape(figure)} +100.0 %$', name))
+        self.app.wait_for('Allocated Bytes')
+
     def test_summary(self):
         self.app.show('memory/summary')
         self.app.wait_for(lambda name: name.startswith('All, '))

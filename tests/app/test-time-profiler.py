@@ -23,6 +23,12 @@ import waits  # noqa: E402
 BASE = 0x40000000
 
 
+def symbols():
+    """{name: address} of functions of a program."""
+    output = subprocess.run(['nm', desktop.REPORT], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return {name: int(address, 16) for address, name in re.findall(r'(?m)^([0-9a-f]+) [Tt] (\w+)$', output)}
+
+
 class TimeProfiler(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -121,8 +127,7 @@ class Code(desktop.Case):
 
     @staticmethod
     def write(path):
-        symbols = subprocess.run(['nm', desktop.REPORT], stdout=subprocess.PIPE, check=True).stdout.decode()
-        main = int(re.search(r'(?m)^([0-9a-f]+) T main$', symbols)[1], 16)
+        main = symbols()['main']
         capture = captures.Capture(time=0, end_time=recording.SECOND, capture_time='2099-01-01T00:00:00Z')
         capture.process(desktop.REPORT, time=0, pid=7)
         capture.map(BASE, BASE + (1 << 26), desktop.REPORT, inode=os.stat(desktop.REPORT).st_ino, time=0, pid=7)
@@ -173,6 +178,54 @@ class ManyRows(desktop.Case):
             expected = sorted(row['symbol'] for row in self.report('functions', *options))
             self.assertEqual(len(expected), self.N - bool(key))
             self.app.wait(lambda: self.shown() == expected, f'functions {expected}')
+
+
+@unittest.skipUnless(shutil.which('nm'), 'needs nm')
+class ManyFunctions(desktop.Case):
+    """More functions than a flame graph has pixels, and two of a program: one with the longest name of all."""
+    name = 'narrow.syscap'
+    N = 2000
+
+    @classmethod
+    def write(cls, path):
+        places = [captures.JIT + 16 * (i + 1) for i in range(cls.N + 1)]
+        capture = captures.Capture(time=0, end_time=recording.SECOND)
+        capture.process('/usr/bin/narrow', time=0, pid=7)
+        capture.jitmap([(place, f'f{i}' if i else 'heavy') for i, place in enumerate(places)], time=0, pid=7)
+        for i, place in enumerate([places[0]] * cls.N + places[1:]):
+            capture.sample([place], 7, time=i, pid=7)
+        capture.process(desktop.REPORT, time=0, pid=8)
+        capture.map(BASE, BASE + (1 << 26), desktop.REPORT, inode=os.stat(desktop.REPORT).st_ino, time=0, pid=8)
+        cls.longest = max(symbols(), key=len)
+        for name in cls.longest, 'main':
+            capture.sample([captures.USER, BASE + symbols()[name]], 8, time=0, pid=8)
+        return capture.save(path)
+
+    def test_narrow_frames(self):
+        self.app.show('time-profiler/flame')
+        chart = self.app.wait_for('Flame graph', 'list')
+        self.app.wait_for(lambda name: name.startswith('whole machine'))
+        area = self.app.extents(chart)
+        # Levels from below: all processes, the process, its functions.
+        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 4), str(area.y + area.height - 50)], check=True)
+        rows = [row for row in self.report('functions') if re.match(r'f\d', row['symbol'])]
+        weight = sum(row['total'] for row in rows)
+        self.assertEqual((len(rows), weight), (self.N, self.N))
+        self.app.wait_for(f'{len(rows)} functions in narrow frames, {weight:,} samples, 50.0 %')
+
+    def test_long_name_has_the_width(self):
+        """The name of the program is left out beside a long name."""
+        self.app.show('time-profiler/callgraph')
+        functions = self.app.find('Functions')
+        for name, n_shown in (self.longest, 1), ('main', 2):
+            self.app.wait(lambda: self.app.entry(self.app.container(functions, "AppTable")), 'the filter').setTextContents(name)
+            row = self.app.wait_for(lambda text: text.startswith(f'{name}, '), top=functions)
+            cell = row.children[0]
+            texts = [node for node in self.app.walk(cell) if node.getRoleName() == 'label']
+            self.assertEqual([node.name for node in texts], [name, 'sysprof-report'])
+            self.assertEqual([self.app.extents(node).width > 0 for node in texts].count(True), n_shown)
+            widths = [self.app.extents(node).width for node in (cell, texts[0])]
+            self.assertEqual(widths[0] - widths[1] < 48, n_shown == 1)
 
 
 class Weights(desktop.Case):

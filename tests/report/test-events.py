@@ -291,6 +291,21 @@ class Numbers(Base):
                         self.assertEqual(row['total'], of_address[address], row)
                         self.assertEqual(row['self'], self_of[int(address, 16)], row)
 
+    def test_allocations_of_hooked_malloc(self):
+        hook, program = '/usr/lib/libsysprof-memory-4.so', '/usr/bin/program'
+        capture = events.captures.Capture(time=BEGIN)
+        capture.process(program, time=BEGIN, pid=7).map(0x10000, 0x20000, program, time=BEGIN, pid=7)
+        capture.map(0x50000, 0x60000, hook, time=BEGIN, pid=7)
+        capture.allocation(0x1, 30, [0x50010, 0x10010, 0x10020], 7, pid=7, time=BEGIN + 1)
+        capture.allocation(0x2, 12, [0x50090, 0x50010, 0x10020], 7, pid=7, time=BEGIN + 2)
+        capture.sample([0x50010, 0x10010], 7, pid=7, time=BEGIN + 3)
+        path = self.folder / 'hook.syscap'
+        capture.save(path)
+        for view in ('allocations',), ('functions', '--weight', 'bytes'):
+            self.assertEqual({row['symbol']: row['self'] for row in as_json(*view, path)['rows']},
+                             {'[program+0x10]': 30, '[program+0x20]': 12}, view)
+        # Time in that library is time of the program.
+        self.assertIn('[libsysprof-memory-4.so+0x10]', [row['symbol'] for row in as_json('functions', path)['rows']])
 
     def test_samples_are_no_allocations(self):
         self.assertEqual(as_json('samples', '--weight', 'bytes', self.capture)['rows'], as_json('samples', self.capture)['rows'])

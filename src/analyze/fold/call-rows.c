@@ -14,6 +14,7 @@ sysprof_fold_table_shape (const Shape *shape)
   return (Shape){
     .no_kernel = shape != NULL && shape->no_kernel,
     .hide_system = shape != NULL && shape->hide_system,
+    .no_hooks = shape != NULL && shape->no_hooks,
     .collapse = shape != NULL ? shape->collapse : NULL,
     .merge = shape != NULL ? shape->merge : NULL,
     .no_processes = true,

@@ -15,6 +15,7 @@ typedef struct
   bool merge_processes; /* processes of the same comm become one */
   bool fold_recursion;  /* a function called directly by itself is one node */
   bool hide_system;     /* functions of the system's libraries are removed, the sample stays */
+  bool no_hooks;        /* functions of the library that traces allocations are removed */
   bool no_processes;    /* functions hang on the root directly (for one flame graph over all) */
   /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each is shown as
    * one function, which the first of its symbols stands for. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The function as which each function shows: itself; none if it is merged or of a hidden system
- * library; the first function of its binary if that is collapsed. */
+/* The function as which each function shows: itself; none if it is merged, of a hidden system
+ * library or a wrapper of malloc() that traces; the first function of its binary if that is
+ * collapsed. */
 
 #include "analyze/fold/shown-symbols.h"
 
@@ -59,6 +60,16 @@ hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
       shown[i] = 0;
 }
 
+/* sysprof-cli --memprof loads this library. Its malloc() is the innermost function of all
+ * stacks, where the function that needs the memory is of interest. */
+static void
+hide_hooks (SymbolId *shown, const SymbolTable *symbols)
+{
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
+    if (g_str_has_prefix (sysprof_symbol_binary (symbols, i), "libsysprof-memory-"))
+      shown[i] = 0;
+}
+
 static void
 merge (SymbolId *shown, const SymbolTable *symbols, const char *const *names)
 {
@@ -90,7 +101,8 @@ sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const
 {
   SymbolId *shown;
 
-  if (shape == NULL || (!shape->hide_system && shape->collapse == NULL && shape->merge == NULL))
+  if (shape == NULL || (!shape->hide_system && !shape->no_hooks && shape->collapse == NULL &&
+                        shape->merge == NULL))
     return NULL;
 
   shown = g_new (SymbolId, MAX (symbols->n, 1));
@@ -98,6 +110,8 @@ sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const
     shown[i] = i;
   if (shape->hide_system)
     hide_system (shown, store, symbols);
+  if (shape->no_hooks)
+    hide_hooks (shown, symbols);
   if (shape->merge != NULL)
     merge (shown, symbols, shape->merge);
   if (shape->collapse != NULL)

@@ -73,6 +73,31 @@ app_flame_picture_place (const FlamePicture *self, uint32_t node, double *x, dou
           self->flame.tree.depth[node] > self->flame.tree.depth[self->zoomed]);
 }
 
+/* The pixels [x, right) of a node. Nodes of fewer than FLAME_LEAST pixels are parts of grey
+ * runs, and their descendants are not drawn. */
+static bool
+place_pixels (const FlamePicture *self, uint32_t node, int *x, int *right)
+{
+  double left, width;
+
+  if (!app_flame_picture_place (self, node, &left, &width))
+    return false;
+  *x = (int) floor (MAX (left, 0));
+  *right = (int) floor (MIN (left + width, self->width));
+  return true;
+}
+
+/* The next node in the order of drawing; 0 = none. */
+static uint32_t
+step (const RowTree *tree, uint32_t at, bool descends)
+{
+  if (descends && tree->first_child[at] != 0)
+    return tree->first_child[at];
+  while (at != 0 && tree->next_sibling[at] == 0)
+    at = tree->parent[at];
+  return at != 0 ? tree->next_sibling[at] : 0;
+}
+
 int
 app_flame_picture_get_height (const FlamePicture *self)
 {
@@ -93,18 +118,65 @@ app_flame_picture_find (const FlamePicture *self, double x, double y, int height
   const RowTree *tree = &self->flame.tree;
   int row = (int) ((self->is_icicle ? y : height - y) / FLAME_ROW_HEIGHT);
   uint32_t node = tree->n > 1 ? tree->first_child[0] : 0;
-  double left, width;
+  int left, right;
 
   while (node != 0)
     {
-      bool is_there = app_flame_picture_place (self, node, &left, &width) && x >= left &&
-                      x < left + MAX (width, 1);
+      bool is_there =
+          place_pixels (self, node, &left, &right) && x >= left && x < MAX (right, left + 1);
 
       if (is_there && (int) tree->depth[node] - 1 == row)
         return node;
+      is_there = is_there && right - left >= FLAME_LEAST;
       node = is_there ? tree->first_child[node] : tree->next_sibling[node];
     }
   return 0;
+}
+
+/* Counts the nodes of the grey run that contains the node; 0 if the node is wide enough for a
+ * rectangle of its own. */
+static uint32_t
+sum_run (const FlamePicture *self, uint32_t node, uint64_t *weight)
+{
+  const RowTree *tree = &self->flame.tree;
+  uint32_t n = 0, at = tree->first_child[0];
+  bool has_node = false, is_wide;
+  int x = 0, right = 0, end = 0;
+
+  if (!place_pixels (self, node, &x, &right) || right - x >= FLAME_LEAST)
+    return 0;
+  for (; at != 0; at = step (tree, at, is_wide))
+    {
+      bool is_visible = place_pixels (self, at, &x, &right);
+
+      is_wide = is_visible && right - x >= FLAME_LEAST;
+      if (!is_visible || tree->depth[at] != tree->depth[node])
+        continue;
+      if (has_node && (is_wide || x > end))
+        break;
+      if (is_wide || x > end)
+        *weight = n = 0;
+      if (is_wide)
+        continue;
+      n++;
+      *weight += sysprof_flame_weight (&self->flame, at);
+      end = MAX (right, x + 1);
+      has_node = has_node || at == node;
+    }
+  return n;
+}
+
+char *
+app_flame_picture_dup_run (const FlamePicture *self, uint32_t node)
+{
+  const Flame *flame = &self->flame;
+  uint64_t weight = 0;
+  uint32_t n = sum_run (self, node, &weight);
+  g_autofree char *amount = sysprof_dup_weight (flame->rows, weight);
+
+  return n < 2 ? NULL
+               : g_strdup_printf (_ ("%u functions in narrow frames, %s, %.1f %%"), n, amount,
+                                  sysprof_percent (weight, flame->total));
 }
 
 double
@@ -162,8 +234,11 @@ app_flame_picture_dup_tooltip (const FlamePicture *self, uint32_t node)
   g_autofree char *where = sysprof_flame_dup_location (flame, node);
   const char *binary = sysprof_flame_text (flame, node, flame->binary);
   g_autoptr (GString) text = g_string_new (sysprof_flame_text (flame, node, flame->symbol));
+  char *run = app_flame_picture_dup_run (self, node);
   g_autofree char *valid = NULL;
 
+  if (run != NULL)
+    return run;
   if (binary[0] != '\0')
     g_string_append_printf (text, " [%s]", binary);
   g_string_append_printf (text, _ ("\nCategory: %s"),
@@ -252,13 +327,10 @@ draw_node (FlameDrawing *self, uint32_t node)
   const FlamePicture *picture = self->picture;
   uint32_t row = picture->flame.tree.depth[node];
   int y = app_flame_picture_get_y (picture, node, self->height);
-  double left, width;
   int x, right;
 
-  if (!app_flame_picture_place (picture, node, &left, &width))
+  if (!place_pixels (picture, node, &x, &right))
     return false;
-  x = (int) floor (MAX (left, 0));
-  right = (int) floor (MIN (left + width, picture->width));
   if (right - x >= FLAME_LEAST)
     {
       flush_run (self, row, y);
@@ -292,16 +364,7 @@ app_flame_picture_draw (const FlamePicture *self,
   uint32_t at = tree->n > 1 ? tree->first_child[0] : 0;
 
   while (at != 0)
-    {
-      if (draw_node (&drawing, at) && tree->first_child[at] != 0)
-        {
-          at = tree->first_child[at];
-          continue;
-        }
-      while (at != 0 && tree->next_sibling[at] == 0)
-        at = tree->parent[at];
-      at = at != 0 ? tree->next_sibling[at] : 0;
-    }
+    at = step (tree, at, draw_node (&drawing, at));
   for (uint32_t row = 1; row <= tree->max_depth; row++)
     flush_run (&drawing, row,
                self->is_icicle ? ((int) row - 1) * FLAME_ROW_HEIGHT

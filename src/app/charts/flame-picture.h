@@ -33,10 +33,13 @@ uint32_t app_flame_picture_find (const FlamePicture *self, double x, double y, i
 /* Marks nodes whose function contains `text`, and returns their share of the weight, in
  * percent. */
 double app_flame_picture_search (FlamePicture *self, const char *text);
-/* "draw_blur [libblur.so]", category, source, amount. *(full)* */
+/* "draw_blur [libblur.so]", category, source, amount; or the text of its grey run. *(full)* */
 char *app_flame_picture_dup_tooltip (const FlamePicture *self, uint32_t node);
 /* "draw_blur, 4,012 samples, 22.1 %, level 7" *(full)* */
 char *app_flame_picture_dup_text (const FlamePicture *self, uint32_t node);
+/* "23 functions in narrow frames, 120 samples, 3.1 %": what the grey run of the node stands
+ * for; NULL if the node has a frame of its own. *(full)* */
+char *app_flame_picture_dup_run (const FlamePicture *self, uint32_t node);
 void app_flame_picture_draw (const FlamePicture *self,
                              GtkWidget *widget,
                              GtkSnapshot *snapshot,

@@ -37,7 +37,11 @@ show_line (AppFlame *self, uint32_t node)
   g_autofree char *binary =
       node != 0 ? sysprof_dup_one_line (sysprof_flame_text (flame, node, flame->binary)) : NULL;
   g_autofree char *where = node != 0 ? sysprof_flame_dup_location (flame, node) : NULL;
-  g_autofree char *line = node == 0
+  g_autofree char *run = node != 0 && node == self->hovered
+                             ? app_flame_picture_dup_run (&self->picture, node)
+                             : NULL;
+  g_autofree char *line = run != NULL ? g_steal_pointer (&run)
+                          : node == 0
                               ? g_strdup (flame->title != NULL ? flame->title : "")
                               : g_strjoin ("  ·  ", text, binary[0] ? binary : where, NULL);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define PERIOD_PREFIX "period:"
+#define HEAP_WEIGHT   "heap-weight"
 
 typedef struct
 {
@@ -50,10 +51,15 @@ static const struct
 };
 static_assert (G_N_ELEMENTS (weights) == N_WEIGHTS, "one row per weight");
 
+/* Actions that choose a weight: of samples and of allocations. */
+static const char *const weight_actions[] = { "weight", HEAP_WEIGHT, NULL };
+
 /* "samples", "period:cycles" *(full)* */
 static char *
-dup_weight (const Focus *focus)
+dup_weight (const Focus *focus, const char *action)
 {
+  if (strcmp (action, HEAP_WEIGHT) == 0)
+    return g_strdup (weights[focus->heap_weight].name);
   return focus->weight == WEIGHT_PERIOD
              ? g_strdup_printf (PERIOD_PREFIX "%s", focus->event != NULL ? focus->event : "")
              : g_strdup (weights[focus->weight].name);
@@ -95,12 +101,14 @@ on_change_weight (GSimpleAction *action, GVariant *value, gpointer data)
   AppSession *session = data;
   const char *name = g_variant_get_string (value, NULL);
   Focus *focus = app_session_copy_focus (session);
+  bool is_heap = strcmp (g_action_get_name (G_ACTION (action)), HEAP_WEIGHT) == 0;
 
-  g_clear_pointer (&focus->event, g_free);
+  if (!is_heap)
+    g_clear_pointer (&focus->event, g_free);
   for (int i = 0; i < N_WEIGHTS; i++)
     if (strcmp (weights[i].name, name) == 0)
-      focus->weight = i;
-  if (g_str_has_prefix (name, PERIOD_PREFIX))
+      *(is_heap ? &focus->heap_weight : &focus->weight) = i;
+  if (!is_heap && g_str_has_prefix (name, PERIOD_PREFIX))
     {
       focus->weight = WEIGHT_PERIOD;
       focus->event = g_strdup (name + strlen (PERIOD_PREFIX));
@@ -112,23 +120,25 @@ static void
 follow_focus (AppSession *session, GActionMap *map)
 {
   const Focus *focus = app_session_get_focus (session);
-  GAction *weight = g_action_map_lookup_action (map, "weight");
-  g_autofree char *name = dup_weight (focus);
 
   for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
     g_simple_action_set_state (
         G_SIMPLE_ACTION (g_action_map_lookup_action (map, options[i].action)),
         g_variant_new_boolean (get_state (&options[i], focus)));
-  g_simple_action_set_state (G_SIMPLE_ACTION (weight), g_variant_new_string (name));
+  for (size_t i = 0; weight_actions[i] != NULL; i++)
+    {
+      g_autofree char *name = dup_weight (focus, weight_actions[i]);
+
+      g_simple_action_set_state (
+          G_SIMPLE_ACTION (g_action_map_lookup_action (map, weight_actions[i])),
+          g_variant_new_string (name));
+    }
 }
 
 void
 app_options_add_actions (GActionMap *map, AppSession *session)
 {
   const Focus *focus = app_session_get_focus (session);
-  g_autofree char *name = dup_weight (focus);
-  g_autoptr (GSimpleAction) weight = g_simple_action_new_stateful (
-      "weight", G_VARIANT_TYPE_STRING, g_variant_new_string (name));
 
   for (size_t i = 0; i < G_N_ELEMENTS (options); i++)
     {
@@ -138,25 +148,29 @@ app_options_add_actions (GActionMap *map, AppSession *session)
       g_signal_connect_object (action, "change-state", G_CALLBACK (on_change), session, 0);
       g_action_map_add_action (map, G_ACTION (action));
     }
-  g_signal_connect_object (weight, "change-state", G_CALLBACK (on_change_weight), session, 0);
-  g_action_map_add_action (map, G_ACTION (weight));
+  for (size_t i = 0; weight_actions[i] != NULL; i++)
+    {
+      g_autofree char *name = dup_weight (focus, weight_actions[i]);
+      g_autoptr (GSimpleAction) weight = g_simple_action_new_stateful (
+          weight_actions[i], G_VARIANT_TYPE_STRING, g_variant_new_string (name));
+
+      g_signal_connect_object (weight, "change-state", G_CALLBACK (on_change_weight), session,
+                               0);
+      g_action_map_add_action (map, G_ACTION (weight));
+    }
   g_signal_connect_object (session, "selection-changed", G_CALLBACK (follow_focus), map, 0);
 }
 
-/* Whether the capture has data of this weight. */
+/* Whether the action chooses this weight, and the capture has data of it. */
 static bool
-has_weight (const Store *store, Weight weight)
+has_weight (const Store *store, const char *action, Weight weight)
 {
-  switch (weight)
-    {
-    case WEIGHT_DEFAULT:
-      return true;
-    case WEIGHT_TIME:
-    case WEIGHT_WALL:
-      return store->waits.is_recorded;
-    default:
-      return false; /* bytes have a section of their own */
-    }
+  bool is_of_heap = weight == WEIGHT_BYTES || weight == WEIGHT_COUNT;
+
+  if (strcmp (action, HEAP_WEIGHT) == 0 || is_of_heap)
+    return strcmp (action, HEAP_WEIGHT) == 0 && is_of_heap;
+  return weight == WEIGHT_DEFAULT ||
+         ((weight == WEIGHT_TIME || weight == WEIGHT_WALL) && store->waits.is_recorded);
 }
 
 /* "CPU Time (cpu-clock)", "Events (cycles)" *(full)* */
@@ -173,19 +187,20 @@ dup_event_title (const Store *store, const char *event)
 }
 
 static GMenuModel *
-make_weight_menu (AppSession *session)
+make_weight_menu (AppSession *session, const char *action)
 {
   GMenu *menu = g_menu_new ();
   const Store *store = app_session_get_store (session);
+  bool has_events = strcmp (action, HEAP_WEIGHT) != 0;
 
   for (int i = 0; i < N_WEIGHTS; i++)
-    if (has_weight (app_session_get_store (session), i))
+    if (has_weight (store, action, i))
       {
-        g_autofree char *action = g_strdup_printf ("win.weight::%s", weights[i].name);
+        g_autofree char *detailed = g_strdup_printf ("win.%s::%s", action, weights[i].name);
 
-        g_menu_append (menu, _ (weights[i].title), action);
+        g_menu_append (menu, _ (weights[i].title), detailed);
       }
-  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+  for (uint32_t i = 0; has_events && i < store->n_sampled_events; i++)
     {
       const char *event = sysprof_store_string (store, store->sampled_events[i].name);
       g_autofree char *target = g_strconcat (PERIOD_PREFIX, event, NULL);
@@ -205,12 +220,14 @@ static void
 name_weight (AppSession *session, GtkMenuButton *button)
 {
   const Focus *focus = app_session_get_focus (session);
-  const char *title = weights[focus->weight].title;
+  const char *action = g_object_get_data (G_OBJECT (button), "action");
+  bool is_heap = strcmp (action, HEAP_WEIGHT) == 0;
+  const char *title = weights[is_heap ? focus->heap_weight : focus->weight].title;
   g_autoptr (GString) name = g_string_new (title != NULL ? _ (title) : "");
   g_autofree char *event = NULL;
 
   g_string_replace (name, "_", "", 0);
-  if (focus->weight == WEIGHT_PERIOD && focus->event != NULL)
+  if (!is_heap && focus->weight == WEIGHT_PERIOD && focus->event != NULL)
     event = dup_event_title (app_session_get_store (session), focus->event);
   gtk_menu_button_set_label (button, event != NULL ? event : name->str);
 }
@@ -219,15 +236,27 @@ GtkWidget *
 app_weight_button_new (AppSession *session)
 {
   GtkWidget *button = gtk_menu_button_new ();
-  g_autoptr (GMenuModel) menu = make_weight_menu (session);
 
-  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), menu);
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (button), FALSE);
   gtk_widget_set_tooltip_text (button, _ ("Weight of the call graphs"));
-  gtk_widget_set_sensitive (button, g_menu_model_get_n_items (menu) > 1);
+  app_weight_button_choose (button, session, weight_actions[0]);
   g_signal_connect_object (session, "selection-changed", G_CALLBACK (name_weight), button, 0);
-  name_weight (session, GTK_MENU_BUTTON (button));
   return button;
+}
+
+void
+app_weight_button_choose (GtkWidget *button, AppSession *session, const char *action)
+{
+  g_autoptr (GMenuModel) menu = NULL;
+
+  gtk_widget_set_visible (button, action != NULL);
+  if (action == NULL)
+    return;
+  menu = make_weight_menu (session, action);
+  g_object_set_data (G_OBJECT (button), "action", (gpointer) action);
+  gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (button), menu);
+  gtk_widget_set_sensitive (button, g_menu_model_get_n_items (menu) > 1);
+  name_weight (session, GTK_MENU_BUTTON (button));
 }
 
 GMenuModel *
@@ -235,7 +264,7 @@ app_options_make_menu (AppSession *session)
 {
   static const char *const titles[] = { N_ ("Callgraph"), N_ ("Flamegraph") };
   GMenu *menu = g_menu_new ();
-  g_autoptr (GMenuModel) weight_menu = make_weight_menu (session);
+  g_autoptr (GMenuModel) weight_menu = make_weight_menu (session, weight_actions[0]);
 
   for (int part = 0; part < 2; part++)
     {

@@ -114,7 +114,8 @@ show_section (AppWindow *self, const Section *section)
   app_timeline_set_tracks (APP_TIMELINE (self->timeline),
                            has_data (self) ? section->tracks : NULL);
   app_sidebar_select (self->sidebar, section);
-  gtk_widget_set_visible (self->weight, has_data (self) && section->chooses_weight);
+  app_weight_button_choose (self->weight, self->session,
+                            has_data (self) ? section->weight : NULL);
   show_details (self);
   if (adw_flap_get_folded (ADW_FLAP (self->left)))
     adw_flap_set_reveal_flap (ADW_FLAP (self->left), FALSE);

@@ -4,6 +4,7 @@
  * that is selected there, innermost first, and the share of each category. */
 
 #include "app/panes/panes.h"
+#include "app/widgets/cell.h"
 #include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/table.h"
@@ -42,22 +43,16 @@ details_free (gpointer data)
 static GtkWidget *
 make_entry (const StackEntry *entry)
 {
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6);
-  g_autofree char *line = sysprof_dup_one_line (entry->symbol);
-  g_autofree char *name = app_dup_cut_text (line);
+  AppCell *cell = app_cell_new (false);
+  g_autofree char *name = sysprof_dup_one_line (entry->symbol);
   g_autofree char *base = g_path_get_basename (entry->binary);
   g_autofree char *binary = sysprof_dup_one_line (entry->binary[0] != '\0' ? base : "");
-  GtkWidget *label = gtk_label_new (name);
-  GtkWidget *addition = gtk_label_new (binary);
+  g_autofree char *both = g_strjoin ("\n", name, entry->binary[0] ? entry->binary : NULL, NULL);
+  g_autofree char *tooltip = app_dup_cut_text (both);
 
-  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_widget_set_hexpand (label, TRUE);
-  gtk_widget_add_css_class (addition, "dim-label");
-  gtk_label_set_ellipsize (GTK_LABEL (addition), PANGO_ELLIPSIZE_END);
-  gtk_box_append (GTK_BOX (box), label);
-  gtk_box_append (GTK_BOX (box), addition);
-  return box;
+  app_cell_set_text (cell, name, name[0] != '[' ? binary : NULL);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (cell), tooltip);
+  return GTK_WIDGET (cell);
 }
 
 /* Reason, duration and waker of a wait. */
@@ -71,19 +66,6 @@ make_event (const char *text)
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_widget_add_css_class (label, "dim-label");
   return label;
-}
-
-static gboolean
-on_tooltip (GtkListBox *list, int x, int y, gboolean by_key, GtkTooltip *tooltip)
-{
-  GtkListBoxRow *row = by_key ? NULL : gtk_list_box_get_row_at_y (list, y);
-  GtkWidget *box = row != NULL ? gtk_list_box_row_get_child (row) : NULL;
-
-  if (!GTK_IS_BOX (box))
-    return FALSE;
-  gtk_tooltip_set_text (tooltip,
-                        gtk_label_get_text (GTK_LABEL (gtk_widget_get_first_child (box))));
-  return TRUE;
 }
 
 typedef struct
@@ -227,8 +209,6 @@ details_new (AppSession *session, const RowQuery *base, const char *const *sampl
   gtk_list_box_set_selection_mode (GTK_LIST_BOX (self->stack), GTK_SELECTION_NONE);
   gtk_widget_add_css_class (self->stack, "stack-list");
   app_set_name (GTK_WIDGET (self->stack), _ ("Stack Trace"));
-  gtk_widget_set_has_tooltip (self->stack, TRUE);
-  g_signal_connect (self->stack, "query-tooltip", G_CALLBACK (on_tooltip), NULL);
   gtk_scrolled_window_set_child (GTK_SCROLLED_WINDOW (scroller), self->stack);
   gtk_scrolled_window_set_min_content_height (GTK_SCROLLED_WINDOW (scroller), STACK_HEIGHT);
   gtk_widget_set_vexpand (scroller, TRUE);
@@ -260,7 +240,7 @@ app_stack_details_new (AppSession *session)
 GtkWidget *
 app_allocation_details_new (AppSession *session)
 {
-  static const char *const columns[] = { "time", "size", "depth", "pid", NULL };
+  static const char *const columns[] = { "time", "size", "pid", NULL };
 
   return details_new (session, &(RowQuery){ .weight = WEIGHT_BYTES }, columns);
 }

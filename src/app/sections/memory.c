@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The section of allocations: call graphs whose weights are bytes. */
+/* The section of allocations: call graphs whose weights are bytes or numbers. */
 
 #include "app/panes/panes.h"
 #include "app/sections/sections.h"
@@ -20,6 +20,7 @@ const Section app_memory_section = {
   .group = SECTIONS_CALLGRAPH,
   .count = count,
   .has_badge = true,
+  .weight = "heap-weight",
   .missing = N_ ("“Trace Memory Allocations” is not available yet. Captures that another "
                  "version recorded with --memprof show their allocations here."),
   .tracks = (const char *const[]){ "heap", "allocations", "allocation-stacks", NULL },

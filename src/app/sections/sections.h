@@ -44,7 +44,7 @@ typedef struct Section
   uint64_t (*count) (
       const Store *store); /* number of its events; 0 = the section has no data */
   bool has_badge;
-  bool chooses_weight;       /* its views follow the weight of the focus */
+  const char *weight;        /* action that chooses the weight of its views; NULL = none */
   const char *missing;       /* translatable: how to record its data */
   const char *const *tracks; /* NULL-terminated (views/tracks/tracks.h); NULL = no timeline */
   SectionView views[SECTION_MAX_VIEWS + 1];         /* ended by a row without id */

@@ -32,6 +32,7 @@ app_focus_new (int64_t duration)
   g_atomic_ref_count_init (&self->n_references);
   self->duration = self->visible_end = self->selected_end = MAX (duration, 1);
   self->categorizes = true;
+  self->heap_weight = WEIGHT_BYTES;
   return self;
 }
 
@@ -134,6 +135,7 @@ app_focus_only_moved (const Focus *self, const Focus *other)
       return false;
   return equal_lists (self->off, other->off) && self->selected_begin == other->selected_begin &&
          self->selected_end == other->selected_end && self->weight == other->weight &&
+         self->heap_weight == other->heap_weight &&
          g_strcmp0 (self->event, other->event) == 0 && self->icicle == other->icicle &&
          self->categorizes == other->categorizes;
 }

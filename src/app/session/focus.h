@@ -21,7 +21,8 @@ typedef struct Focus
   Selection selection;
   char **off; /* filters that are switched off, as "option=value"; NULL = none */
   Weight weight;
-  char *event; /* of WEIGHT_PERIOD; NULL = the only one */
+  Weight heap_weight; /* of allocations: WEIGHT_BYTES or WEIGHT_COUNT */
+  char *event;        /* of WEIGHT_PERIOD; NULL = the only one */
   bool categorizes;
   bool icicle;
 } Focus;

@@ -130,8 +130,9 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
   const Store *store = app_session_get_store (self->session);
   const SymbolTable *symbols = app_session_get_symbols (self->session);
   const char *path = app_session_get_path (self->session);
-  Weight weight =
-      self->query.weight != WEIGHT_DEFAULT ? self->query.weight : self->focus->weight;
+  Weight weight = self->query.weight == WEIGHT_DEFAULT ? self->focus->weight
+                  : self->query.weight == WEIGHT_BYTES ? self->focus->heap_weight
+                                                       : self->query.weight;
   WeightChoice choice = { weight, self->focus->event, path };
 
   if (!sysprof_selection_resolve (&self->selection, store, &self->resolved, error) ||

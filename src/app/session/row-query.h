@@ -22,7 +22,8 @@ typedef struct
   /* Function instead of the root of the focus; NULL = that of the focus; "" = none. */
   const char *root;
   const char *track; /* of counters: keep those of this track; NULL = all */
-  Weight weight;     /* instead of that of the focus, unless WEIGHT_DEFAULT */
+  /* WEIGHT_DEFAULT = that of the focus for samples; WEIGHT_BYTES = that for allocations. */
+  Weight weight;
   HeapChoice heap;
   const char
       *search; /* terms that rows must contain, for the views that find them; NULL = all */

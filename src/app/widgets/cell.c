@@ -9,11 +9,13 @@
 
 #include <math.h>
 
-#define INDENT      14 /* px per level */
-#define SWATCH      8  /* px */
-#define GRAPH_WIDTH 96
-#define BAR_ALPHA   0.28
-#define GRAPH_ALPHA 0.65
+#define INDENT         14  /* px per level */
+#define NAME_LEAST     110 /* px that the indent of deep levels leaves to the text */
+#define ADDITION_LEAST 48  /* px: an addition with less room is left out */
+#define SWATCH         8   /* px */
+#define GRAPH_WIDTH    96
+#define BAR_ALPHA      0.28
+#define GRAPH_ALPHA    0.65
 
 struct _AppCell
 {
@@ -23,6 +25,8 @@ struct _AppCell
   GtkWidget *icon;
   GtkWidget *label;
   GtkWidget *addition;
+  bool is_figure;
+  uint32_t depth; /* of the row in its tree */
   double share;
   const GraphValues *graph;
   GdkRGBA color;
@@ -102,6 +106,76 @@ on_expander_pressed (GtkGestureClick *gesture, int n, double x, double y, AppCel
   g_signal_emit (self, toggled_signal, 0);
 }
 
+/* --- layout --- */
+
+/* px of `depth` levels. The indent of deep levels grows less and less, so that it never takes
+ * the whole `width`. */
+static int
+get_indent (const AppCell *self, int width)
+{
+  double half = MAX (width - NAME_LEAST, 2) / 2.0, wanted = (double) self->depth * INDENT;
+  double beyond = wanted - half;
+
+  return (int) (beyond <= 0 ? wanted : half + half * beyond / (half + beyond));
+}
+
+static void
+app_cell_measure (GtkWidget *widget,
+                  GtkOrientation orientation,
+                  int for_size,
+                  int *minimum,
+                  int *natural,
+                  int *minimum_baseline,
+                  int *natural_baseline)
+{
+  bool is_width = orientation == GTK_ORIENTATION_HORIZONTAL;
+
+  *minimum = *natural = 0;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      int least, wanted;
+
+      gtk_widget_measure (child, orientation, -1, &least, &wanted, NULL, NULL);
+      if (child == APP_CELL (widget)->addition)
+        least = 0;
+      *minimum = is_width ? *minimum + least : MAX (*minimum, least);
+      *natural = is_width ? *natural + wanted : MAX (*natural, wanted);
+    }
+}
+
+/* The text has its width first. What is left belongs to the addition. */
+static void
+app_cell_size_allocate (GtkWidget *widget, int width, int height, int baseline)
+{
+  AppCell *self = APP_CELL (widget);
+  bool is_rtl = gtk_widget_get_direction (widget) == GTK_TEXT_DIR_RTL;
+  int x = get_indent (self, width);
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      int least, wanted, given;
+
+      if (!gtk_widget_get_visible (child))
+        continue;
+      gtk_widget_measure (child, GTK_ORIENTATION_HORIZONTAL, -1, &least, &wanted, NULL, NULL);
+      if (child == self->addition)
+        {
+          bool fits = wanted <= width - x || width - x >= ADDITION_LEAST;
+
+          gtk_widget_set_child_visible (child, fits);
+          if (!fits)
+            continue;
+        }
+      given = child == self->label && self->is_figure ? width - x : MIN (wanted, width - x);
+      given = MAX (given, least);
+      gtk_widget_size_allocate (
+          child, &(GtkAllocation){ is_rtl ? width - x - given : x, 0, given, height }, -1);
+      x += given;
+    }
+}
+
 static void
 app_cell_dispose (GObject *object)
 {
@@ -119,7 +193,8 @@ app_cell_class_init (AppCellClass *class)
 
   G_OBJECT_CLASS (class)->dispose = app_cell_dispose;
   widget_class->snapshot = app_cell_snapshot;
-  gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BOX_LAYOUT);
+  widget_class->measure = app_cell_measure;
+  widget_class->size_allocate = app_cell_size_allocate;
   gtk_widget_class_set_css_name (widget_class, "cellbox");
   toggled_signal = g_signal_new ("toggled", APP_TYPE_CELL, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                  NULL, G_TYPE_NONE, 0);
@@ -140,7 +215,7 @@ app_cell_new (bool is_figure)
   AppCell *self = g_object_new (APP_TYPE_CELL, NULL);
 
   gtk_label_set_xalign (GTK_LABEL (self->label), 0);
-  gtk_widget_set_hexpand (self->label, is_figure);
+  self->is_figure = is_figure;
   if (is_figure)
     {
       /* "5 %" is read from the left in all languages, but stands at the end of the column. */
@@ -159,8 +234,6 @@ add_addition (AppCell *self)
 
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), 1); /* the name has its width first */
-  gtk_widget_set_hexpand (label, TRUE);
   gtk_widget_add_css_class (label, "dim-label");
   gtk_widget_set_margin_start (label, 6);
   gtk_widget_insert_after (label, GTK_WIDGET (self), self->label);
@@ -173,6 +246,9 @@ app_cell_set_text (AppCell *self, const char *text, const char *addition)
   g_autofree char *cut = app_dup_cut_text (text);
 
   gtk_label_set_text (GTK_LABEL (self->label), cut);
+  /* An address without a name differs from others at its end. */
+  gtk_label_set_ellipsize (GTK_LABEL (self->label),
+                           cut[0] == '[' ? PANGO_ELLIPSIZE_MIDDLE : PANGO_ELLIPSIZE_END);
   if (addition != NULL && self->addition == NULL)
     self->addition = add_addition (self);
   if (self->addition != NULL)
@@ -242,7 +318,7 @@ app_cell_set_level (AppCell *self, uint32_t depth, bool is_expandable, bool is_e
     }
   gtk_image_set_from_icon_name (GTK_IMAGE (self->expander),
                                 is_expanded ? "pan-down-symbolic" : "pan-end-symbolic");
-  gtk_widget_set_margin_start (self->expander, (int) MIN (depth, 200) * INDENT);
+  self->depth = depth;
   gtk_widget_set_margin_end (self->expander, 4);
   gtk_widget_set_opacity (self->expander, is_expandable ? 1 : 0);
 }

@@ -23,7 +23,6 @@ static const struct
 };
 #define SHARE_PADDING 8 /* for longer figures */
 #define SHARE_WIDTH   112
-#define PERCENT_WIDTH 76
 #define LEAST_WIDTH   44
 #define TEXT_MOST     260
 #define CELL_PADDING  24  /* with room for longer figures of another selection */
@@ -53,15 +52,17 @@ get_amount_title (const Rows *rows)
 {
   if (g_strcmp0 (rows->weight_unit, "bytes") == 0)
     return _ ("Size");
+  if (g_strcmp0 (rows->noun, "allocations") == 0)
+    return _ ("Number");
   return g_strcmp0 (rows->weight_unit, "ns") == 0 ? _ ("Time") : _ ("Hits");
 }
 
-/* The self weight of functions is shown as its share alone, for there are two shares. */
+/* The weights of functions are shown as their shares alone: names need the width. */
 static bool
 is_share_of_function (const Rows *rows, uint32_t column)
 {
-  return strcmp (rows->columns[column].name, "self") == 0 && rows->columns[column].share &&
-         sysprof_rows_column (rows, "symbol") >= 0 && sysprof_rows_column (rows, "total") >= 0;
+  return rows->columns[column].share && sysprof_rows_column (rows, "symbol") >= 0 &&
+         sysprof_rows_column (rows, "total") >= 0;
 }
 
 static void
@@ -246,7 +247,7 @@ app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownCol
   int width;
 
   if (column->share && shown->part == COLUMN_SHOWS_SHARE)
-    return MAX (PERCENT_WIDTH, least);
+    return MAX (measure (widget, "100.0 %") + CELL_PADDING, least);
   width = measure_texts (widget, result, shown) + CELL_PADDING;
   for (size_t at = 0; at < G_N_ELEMENTS (widths); at++)
     if (widths[at].kind == column->kind)
@@ -316,7 +317,8 @@ set_color (AppCell *cell, const char *category)
   app_cell_set_color (cell, &color);
 }
 
-/* The short name of the binary, and the color of the category. */
+/* The short name of the binary, unless the function has no name but "[libz.so.1:0x1234]", and
+ * the color of the category. */
 static void
 bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char *text)
 {
@@ -326,7 +328,7 @@ bind_function (AppCell *cell, const RowResult *result, uint32_t row, const char 
       binary != NULL && binary[0] != '\0' ? g_path_get_basename (binary) : NULL;
   g_autofree char *shown = base != NULL ? sysprof_dup_one_line (base) : NULL;
 
-  app_cell_set_text (cell, text, shown);
+  app_cell_set_text (cell, text, text[0] != '[' ? shown : NULL);
   app_cell_set_kind (cell, find_text (&result->rows, row, "kind"));
   if (category != NULL && result->focus->categorizes)
     set_color (cell, category);

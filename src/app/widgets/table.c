@@ -53,10 +53,10 @@ static void
 setup_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column)
 {
   const Rows *rows = &app_rows_model_get_result (column->table->model)->rows;
-  AppCell *cell =
-      app_cell_new (sysprof_column_is_figure (&rows->columns[column->shown.column]));
+  bool is_figure = sysprof_column_is_figure (&rows->columns[column->shown.column]);
+  AppCell *cell = app_cell_new (is_figure);
 
-  if (column->expands)
+  if (column->expands && !is_figure)
     gtk_widget_set_size_request (GTK_WIDGET (cell), EXPANDING_LEAST, -1);
   if (column->is_first)
     g_signal_connect (cell, "toggled", G_CALLBACK (on_toggled), item);
@@ -280,11 +280,12 @@ align_titles (AppTable *self, const Rows *rows, const GArray *chosen)
     }
 }
 
-/* A long text takes the rest of the width, without one the last text, else a graph. */
+/* A long text takes the rest of the width, without one the last text, else a graph, else the
+ * first column. */
 static guint
 find_expanding (const Rows *rows, const GArray *chosen)
 {
-  guint found = chosen->len;
+  guint found = 0;
   int found_rank = 0;
 
   for (guint i = chosen->len; i-- > 0;)

@@ -16,6 +16,7 @@ sysprof_rows_fill_heap (Rows *rows, const ViewRequest *request, const uint8_t *i
   filter.events = &store->allocations;
   filter.event_is_in = is_in;
   filter.weight_name = NULL;
+  shape.no_hooks = true;
   sysprof_stack_weights_fold (&weights, store, request->symbols, &filter, false);
   table = sysprof_functions_new (store, request->symbols, &weights, &shape);
   sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
