@@ -18,8 +18,6 @@
 #define HELD         "held" /* below it */
 #define CPUS         "/sys/devices/system/cpu"
 #define MOST_CPUS    8192
-#define PROFILES     "org.freedesktop.UPower.PowerProfiles"
-#define PROFILE_PATH "/org/freedesktop/UPower/PowerProfiles"
 #define PROFILE_MSEC 3000 /* to start and to answer */
 
 /* --- small files --- */
@@ -112,20 +110,32 @@ sysprof_setting_has_governor (const char *governor)
 
 /* --- the power profile, a property on the bus --- */
 
+/* The name is also that of the interface. */
+static const struct
+{
+  const char *name;
+  const char *path;
+} profiles[] = {
+  { "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles" },
+  { "net.hadess.PowerProfiles", "/net/hadess/PowerProfiles" }, /* before version 0.20 */
+};
+
+#define N_PROFILES (sizeof profiles / sizeof profiles[0])
+
 /* Get returns the value; with `value` set, Set writes it. Borrowed by the reply. */
 static BusMessage *
-call_profiles (BusConnection *bus, const char *value)
+call_profiles (BusConnection *bus, size_t row, const char *value)
 {
   const BusHeader header = { .type = BUS_METHOD_CALL,
-                             .path = PROFILE_PATH,
+                             .path = profiles[row].path,
                              .interface = "org.freedesktop.DBus.Properties",
                              .member = value != NULL ? "Set" : "Get",
-                             .destination = PROFILES,
+                             .destination = profiles[row].name,
                              .signature = value != NULL ? "ssv" : "ss" };
   BusWriter body = { 0 };
   BusMessage *reply;
 
-  sysprof_dbus_write_string (&body, PROFILES);
+  sysprof_dbus_write_string (&body, profiles[row].name);
   sysprof_dbus_write_string (&body, "ActiveProfile");
   if (value != NULL)
     {
@@ -143,9 +153,16 @@ exchange_profile (const char *set, char value[MOST_SETTING])
 {
   BusConnection *bus =
       sysprof_dbus_connection_new (sysprof_service_address (), false, PROFILE_MSEC);
-  BusMessage *reply = bus != NULL ? call_profiles (bus, set) : NULL;
-  bool is_valid = reply != NULL;
-  int saved = errno;
+  BusMessage *reply = bus != NULL ? call_profiles (bus, 0, set) : NULL;
+  bool is_valid;
+  int saved;
+
+  /* The reply is an error if nobody owns the name. */
+  for (size_t row = 1; row < N_PROFILES && bus != NULL && reply == NULL && errno == EREMOTEIO;
+       row++)
+    reply = call_profiles (bus, row, set);
+  is_valid = reply != NULL;
+  saved = errno;
 
   if (reply != NULL && set == NULL)
     {

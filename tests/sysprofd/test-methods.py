@@ -24,7 +24,6 @@ PATH = "/org/gnome/Sysprof3"
 SERVICE = "org.gnome.Sysprof3.Service"
 RIGHTS = "org.gnome.Sysprof3.Rights"
 RAPL = "org.gnome.Sysprof3.Profiler"
-PROFILES = "org.freedesktop.UPower.PowerProfiles"
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
 DAEMON = 1  # the user who is authorized
 NO_GROUP = 0xffffffff
@@ -38,10 +37,11 @@ def paranoid():
 class PowerProfiles:
     """A service with the property ActiveProfile, as power-profiles-daemon has it."""
 
-    def __init__(self, address):
+    def __init__(self, address, name):
+        self.name = name
         self.profile = "balanced"
         self.client = Client(address)
-        self.client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su", [PROFILES, 0])
+        self.client.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su", [name, 0])
         self.client.socket.settimeout(None)
         self.thread = threading.Thread(target=self.serve)
         self.thread.start()
@@ -52,7 +52,7 @@ class PowerProfiles:
                 message = self.client.receive()
                 if message.member == "Set":
                     self.profile = message.body[2]
-                if message.member in ("Get", "Set"):
+                if message.member in ("Get", "Set") and (message.path, message.body[0]) == ("/" + self.name.replace(".", "/"), self.name):
                     self.client.send(message.sender, None, None, None, *(("v", [("s", self.profile)]) if message.member == "Get" else ()),
                                      type=2, reply_serial=message.serial)
 
@@ -250,7 +250,13 @@ class Methods(Case):
         self.assertEqual(paranoid(), 0)
 
     def test_power_profile(self):
-        profiles = PowerProfiles(self.bus.address)
+        self.check_power_profile("org.freedesktop.UPower.PowerProfiles")
+
+    def test_power_profile_of_a_daemon_before_version_0_20(self):
+        self.check_power_profile("net.hadess.PowerProfiles")
+
+    def check_power_profile(self, name):
+        profiles = PowerProfiles(self.bus.address, name)
         try:
             client = self.connect()
             hold = self.take_fd(client.call(NAME, PATH + "/Rights", RIGHTS, "HoldPowerProfile", "s", ["performance"]))
