@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs a method in a child process. Reading files of other processes may take as long as a file
- * system of a user likes, and the daemon of power profiles may not answer, so that the service
- * must not do it itself. The child passes its whole reply in a file in memory, and at most one
+/* Runs a method in a child process, because it may block: a file system of a user may delay a
+ * read, and the daemon of power profiles may not answer. The child passes its whole reply in a file in memory, and at most one
  * descriptor for the client. Children that change the power profile run one after another. */
 
 #include "sysprofd/sysprofd.h"

@@ -45,7 +45,7 @@ dup_entry (StackTexts *self, StackEntry entry)
   return memcpy (sysprof_arena_alloc (&self->rows->arena, sizeof entry), &entry, sizeof entry);
 }
 
-/* What the address shows as; the same in all stacks. */
+/* The text of the address, the same in all stacks. */
 static const StackEntry *
 entry_of (StackTexts *self, AddressId address, SymbolId symbol)
 {

@@ -17,7 +17,7 @@ typedef struct
   TimeRange limits;       /* where there is only one */
   const OwnedSpan *spans; /* [n_spans] or NULL */
   uint32_t n_spans;
-  const OwnedSpan *other_spans; /* [n_other_spans] that a sample must not lie in, or NULL */
+  const OwnedSpan *other_spans; /* [n_other_spans] of times without samples, or NULL */
   uint32_t n_other_spans;
   uint8_t *process_is_in;     /* [processes.n] or NULL: all are */
   uint8_t *cpu_is_in;         /* by the cpu as an unsigned number, or NULL */

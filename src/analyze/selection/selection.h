@@ -47,7 +47,7 @@ typedef struct SampleFilter
       spans; /* [n_spans] samples and waits must lie in one of these, too: `times` is their union, or less; NULL: no matter */
   uint32_t n_spans;
   const OwnedSpan
-      *other_spans; /* [n_other_spans] no event may lie in one of these; NULL: none */
+      *other_spans; /* [n_other_spans] events in one of these are left out; or NULL */
   uint32_t n_other_spans;
   const ProcessId *processes; /* [n_processes] */
   uint32_t n_processes;

@@ -232,7 +232,7 @@ static int
 app_application_handle_local_options (GApplication *application, GVariantDict *options)
 {
   if (!g_variant_dict_contains (options, "version"))
-    return -1; /* go on */
+    return -1; /* continues */
   g_print ("Sysprof %s\n", SYSPROF_VERSION_S);
   return 0;
 }

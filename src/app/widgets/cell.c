@@ -144,7 +144,7 @@ app_cell_measure (GtkWidget *widget,
     }
 }
 
-/* The text has its width first. What is left belongs to the addition. */
+/* The text gets its width first, and the addition the rest. */
 static void
 app_cell_size_allocate (GtkWidget *widget, int width, int height, int baseline)
 {
@@ -218,7 +218,7 @@ app_cell_new (bool is_figure)
   self->is_figure = is_figure;
   if (is_figure)
     {
-      /* "5 %" is read from the left in all languages, but stands at the end of the column. */
+      /* "5 %" is read from the left in all languages, and aligned to the end of the column. */
       gtk_widget_set_direction (self->label, GTK_TEXT_DIR_LTR);
       gtk_label_set_xalign (GTK_LABEL (self->label),
                             gtk_widget_get_default_direction () == GTK_TEXT_DIR_RTL ? 0 : 1);

@@ -122,7 +122,7 @@ app_columns_choose (const Rows *rows, const char *const *columns, const char *co
   return shown;
 }
 
-/* Columns of allocated bytes are counts, of which only the rows know the unit. */
+/* Columns of allocated bytes are counts. Only their rows know the unit. */
 static bool
 is_weight_of_bytes (const Rows *rows, const Column *column)
 {
