@@ -60,6 +60,17 @@ class Files(unittest.TestCase):
         for text in ('Time Profiler', 'Record to _File…', 'Next region of the window', '%s: Not Recorded'):
             self.assertIn(f'msgid "{text}"', result.stdout)
 
+    def test_titles_of_columns_can_be_translated(self):
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        marked = set(re.findall(r'N_ \("(.+?)"\)', (root / 'src/app/widgets/column-title.c').read_text()))
+        titles = set()
+        for path in (root / 'src/views').rglob('*.[ch]'):
+            for title, rest in re.findall(r'{ "[a-z0-9-]+",\s+"([^"]+)",\s+COLUMN_([^}]+)}', path.read_text()):
+                titles |= {*re.findall('title_of_time = "([^"]+)"', rest), *([] if 'json_only' in rest else [title])}
+        titles -= {'FINDING', 'COMMAND THAT SHOWS MORE'}  # the application shows findings as sentences
+        self.assertGreater(len(titles), 100)
+        self.assertEqual({title.lower() for title in marked}, {title.lower() for title in titles})
+
     def test_types_of_files(self):
         with tempfile.TemporaryDirectory() as folder:
             home = pathlib.Path(folder)

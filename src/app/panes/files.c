@@ -221,7 +221,7 @@ on_activated (AppTable *table, guint row, Files *self)
 {
   char *name = app_row_result_dup_cell (app_table_get_result (table), row, "name");
 
-  /* The store unpacks a file that is asked for without its suffix. */
+  /* The store unpacks a file that is read without its suffix. */
   if (g_str_has_suffix (name, PACKED))
     name[strlen (name) - strlen (PACKED)] = '\0';
   app_query_run (self->query, &read_kind, self->session, name);

@@ -6,7 +6,7 @@
 
 #include "app/sections/sections.h"
 
-/* A box with `content`, whose panes stand beside each other. Narrow windows show one of them
+/* A box with `content`, whose panes are side by side. Narrow windows show one of them
  * and buttons with translatable titles below. `panes` ends with NULL. */
 GtkWidget *
 app_pane_switcher_new (GtkWidget *content, GtkWidget *const *panes, const char *const *titles);

@@ -30,22 +30,6 @@ static const struct
 #define MOST_MEASURED 100 /* rows */
 #define TOOLTIP_LEAST 20  /* letters of a text with a tooltip */
 
-/* "Pid" → "PID", "CONTROL GROUP" → "Control Group". *(full)* */
-static char *
-dup_title (const Column *column)
-{
-  static const char *const acronyms[] = {
-    "PID", "TID", "CPU", "CPUS", "P95", "P99", "%", NULL
-  };
-  g_auto (GStrv) words = g_strsplit (column->title, " ", -1);
-
-  for (size_t i = 0; words[i] != NULL; i++)
-    if (!g_strv_contains (acronyms, words[i]) && g_ascii_isupper (words[i][0]))
-      for (char *at = words[i] + 1; *at != '\0'; at++)
-        *at = g_ascii_tolower (*at);
-  return g_strjoinv (" ", words);
-}
-
 /* Title of the amounts of the weight. */
 static const char *
 get_amount_title (const Rows *rows)
@@ -78,7 +62,8 @@ add_shown (GArray *shown, const Rows *rows, uint32_t column, ColumnPart part, co
 
   if (part == COLUMN_SHOWS_ALL && is_share_of_function (rows, column))
     added.part = COLUMN_SHOWS_SHARE;
-  added.title = title != NULL ? g_strdup (_ (title)) : dup_title (&rows->columns[column]);
+  added.title =
+      g_strdup (title != NULL ? _ (title) : app_column_get_title (&rows->columns[column]));
   g_array_append_val (shown, added);
 }
 

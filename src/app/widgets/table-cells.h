@@ -7,7 +7,7 @@
 #include "app/widgets/cell.h"
 #include "app/widgets/rows-model.h"
 
-/* What cells of a column with shares show. */
+/* Contents of cells of a column with shares. */
 typedef enum
 {
   COLUMN_SHOWS_ALL,
@@ -27,6 +27,8 @@ typedef struct
  * `titles`: of `columns`, translatable, NULL = those of the view. *(full)* */
 GArray *
 app_columns_choose (const Rows *rows, const char *const *columns, const char *const *titles);
+/* The title of the view, translated. */
+const char *app_column_get_title (const Column *column);
 /* Width in px of the longest text and the title in the font of the widget. */
 int
 app_column_get_width (GtkWidget *widget, const RowResult *result, const ShownColumn *column);
