@@ -48,6 +48,11 @@ class Views(desktop.Case):
         self.app.show('dbus')
         self.app.wait_for(lambda name: 'Record Session Bus' in name)
 
+    def test_3b_amount_is_not_shown_for_files(self):
+        for view, is_shown in ('overview', True), ('files', False), ('logs', True), ('metadata', False):
+            self.app.show(view)
+            self.app.wait(lambda is_shown=is_shown: bool(self.app.find('Whole recording')) == is_shown, view)
+
     def test_4_functions_equal_the_report(self):
         self.app.show('time-profiler/callgraph')
         expected = {row['symbol']: (row['self'], row['total']) for row in self.report('functions')}

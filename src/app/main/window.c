@@ -49,6 +49,7 @@ struct _AppWindow
   GtkWidget *right; /* AdwFlap of the details */
   GtkWidget *sidebar;
   GtkWidget *timeline;
+  GtkWidget *chips;
   GtkWidget *weight;
   GtkWidget *pages; /* GtkStack of sections */
   GtkWidget *details;
@@ -116,6 +117,7 @@ show_section (AppWindow *self, const Section *section)
   app_sidebar_select (self->sidebar, section);
   app_weight_button_choose (self->weight, self->session,
                             has_data (self) ? section->weight : NULL);
+  app_chips_show_amount (self->chips, !section->views[0].query.ignores_time);
   show_details (self);
   if (adw_flap_get_folded (ADW_FLAP (self->left)))
     adw_flap_set_reveal_flap (ADW_FLAP (self->left), FALSE);
@@ -139,16 +141,16 @@ make_content (AppWindow *self)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
   GtkWidget *bar = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
-  GtkWidget *chips = app_chips_new (self->session);
 
+  self->chips = app_chips_new (self->session);
   self->timeline = app_timeline_new (self->session);
   self->pages = gtk_stack_new ();
   gtk_widget_set_vexpand (self->pages, TRUE);
   gtk_box_append (GTK_BOX (box), self->timeline);
   self->weight = app_weight_button_new (self->session);
-  gtk_widget_set_hexpand (chips, TRUE);
+  gtk_widget_set_hexpand (self->chips, TRUE);
   gtk_widget_add_css_class (bar, "filter-bar");
-  gtk_box_append (GTK_BOX (bar), chips);
+  gtk_box_append (GTK_BOX (bar), self->chips);
   gtk_box_append (GTK_BOX (bar), self->weight);
   gtk_box_append (GTK_BOX (box), bar);
   gtk_box_append (GTK_BOX (box), gtk_separator_new (GTK_ORIENTATION_HORIZONTAL));

@@ -306,3 +306,9 @@ app_chips_new (AppSession *session)
   update (row);
   return row;
 }
+
+void
+app_chips_show_amount (GtkWidget *row, bool is_shown)
+{
+  gtk_widget_set_visible (g_object_get_data (G_OBJECT (row), "left"), is_shown);
+}

@@ -8,3 +8,5 @@
 #include "app/session/session.h"
 
 GtkWidget *app_chips_new (AppSession *session);
+/* Whether the row says how much is selected: views of the whole recording do not use it. */
+void app_chips_show_amount (GtkWidget *row, bool is_shown);
