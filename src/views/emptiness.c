@@ -133,9 +133,10 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   char grouped[SYSPROF_GROUPED_SIZE];
   GString *text;
 
+  if (n == 0 && rows->recorded_by != NULL && !request->hides_options)
+    return g_strdup_printf ("This capture has no %s. %s", noun, rows->recorded_by);
   if (n == 0)
-    return g_strdup_printf ("This capture has no %s.%s%s", noun, rows->recorded_by ? " " : "",
-                            rows->recorded_by ? rows->recorded_by : "");
+    return g_strdup_printf ("This capture has no %s.", noun);
   if (request->search != NULL && *request->search != '\0')
     return g_strdup_printf ("No row contains '%s'. Use fewer or shorter words.",
                             request->search);

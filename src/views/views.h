@@ -53,6 +53,7 @@ typedef struct
   const char *colors;   /* one of sysprof_flame_color_schemes(), NULL = "kind" */
   bool icicle;
   /* Text. */
+  bool hides_options; /* in sentences: a window has no options */
   bool use_color;
   uint8_t terminal_colors;  /* TerminalColors */
   bool is_ascii;            /* no drawn characters outside of ASCII */

@@ -10,6 +10,7 @@ import re
 import desktop
 
 desktop.enter()
+import captures  # noqa: E402
 import recording  # noqa: E402
 
 SECTIONS = ['Overview', 'Time Profiler', 'Memory Allocations', 'Logs', 'Marks', 'Processes', 'D-Bus', 'CPU', 'Energy', 'Graphics',
@@ -110,6 +111,31 @@ class Views(desktop.Case):
         self.app.wait(lambda: self.app.entry(table), 'search entry').setTextContents('message 7')
         self.app.wait(lambda: not self.app.find(lambda name: 'message 3' in name, top=table), 'fewer rows')
         self.assertTrue(self.app.find(lambda name: 'message 7' in name, top=table))
+
+
+class Texts(desktop.Case):
+    """Texts that name options in a terminal, of samples in the kernel that a program without a file called."""
+    name = 'texts.syscap'
+
+    @staticmethod
+    def write(path):
+        capture = captures.Capture(time=0, end_time=recording.SECOND)
+        capture.process('/missing/program', time=0, pid=7)
+        capture.map(0x10000, 0x20000, '/missing/program', time=0, pid=7)
+        for i in range(100):
+            capture.sample([captures.KERNEL, 2**64 - 2**31, captures.USER, 0x10010], 7, time=i, pid=7)
+        return capture.save(path)
+
+    def check(self, view, text):
+        self.app.show(view)
+        self.app.wait_for(lambda name: text in name)
+        self.assertEqual([name for name in self.app.names() if '--' in name], [])
+
+    def test_findings(self):
+        self.check('overview', '100.0 % of the samples were in the kernel.')
+
+    def test_source(self):
+        self.check('time-profiler/source', 'no debug information was found')
 
 
 if __name__ == '__main__':

@@ -21,8 +21,8 @@ const Section app_memory_section = {
   .count = count,
   .has_badge = true,
   .weight = "heap-weight",
-  .missing = N_ ("“Trace Memory Allocations” is not available yet. Captures that another "
-                 "version recorded with --memprof show their allocations here."),
+  .missing = N_ ("“Trace Memory Allocations” is not available yet. Allocations "
+                 "that another version recorded are shown here."),
   .tracks = (const char *const[]){ "heap", "allocations", "allocation-stacks", NULL },
   .make_details = app_allocation_details_new,
   .views = {

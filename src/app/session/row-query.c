@@ -155,6 +155,7 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
     .symbolize = app_session_get_symbolize (self->session),
     .switches = self->query.switches,
     .search = self->search,
+    .hides_options = true,
     .limit = self->query.sort == NULL ? self->query.limit : 0,
     .left_heavy = self->focus->selection.left_heavy,
     .cancellable = cancellable,

@@ -194,8 +194,9 @@ describe_kernel (const Shown *self, const CodePlaces *places, GString *note)
         "'%s' is a function of the kernel. Its code is read from the kernel's file (vmlinux), which needs "
         "the file with the recorded build ID, and a capture with kernel addresses (recorded as root). The "
         "file is in the debug package of the kernel (Debian: linux-image-RELEASE-dbg), and "
-        "debuginfod servers may have it (--debuginfod). The view 'callers' shows what called it. ",
-        sysprof_symbol_name (symbols, symbol));
+        "debuginfod servers may have it%s. The view 'callers' shows what called it. ",
+        sysprof_symbol_name (symbols, symbol),
+        self->request->hides_options ? "" : " (--debuginfod)");
 }
 
 static void

@@ -151,7 +151,7 @@ add_rest (SourceRows *self, uint32_t begin)
 
 /* Notes about source files: the first missing one and the first that changed. */
 static void
-describe_files (const SourceFile *files, uint32_t n, GString *note)
+describe_files (const SourceFile *files, uint32_t n, bool hides_options, GString *note)
 {
   const SourceFile *missing = NULL, *newer = NULL;
   uint32_t n_missing = 0, n_newer = 0, n_left_out = 0;
@@ -177,16 +177,17 @@ describe_files (const SourceFile *files, uint32_t n, GString *note)
                               g_strerror (missing->error != 0 ? missing->error : ENOENT));
       if (n_missing > 1)
         g_string_append_printf (note, ", and %u more", n_missing - 1);
-      g_string_append (note,
-                       ". Use --sysroot DIR to search for sources below DIR, or --debuginfod "
-                       "to download them. ");
+      g_string_append (note, hides_options
+                                 ? ". "
+                                 : ". Use --sysroot DIR to search for sources below DIR, or "
+                                   "--debuginfod to download them. ");
     }
   if (n_left_out > 0)
     g_string_append_printf (
         note,
         "%u sources were skipped: the limits are %d sources and %d s. Choose fewer "
-        "functions with --focus. ",
-        n_left_out, MOST_SOURCES, MOST_SOURCE_SECONDS);
+        "functions%s. ",
+        n_left_out, MOST_SOURCES, MOST_SOURCE_SECONDS, hides_options ? "" : " with --focus");
   if (newer != NULL)
     {
       g_string_append_printf (note, "The source '%s'", newer->path);
@@ -282,7 +283,7 @@ add_files (SourceRows *self, const bool *is_wanted, const LineWeight *lines, uin
   list_texts (request, is_wanted, lines, n, files, places);
   sysprof_source_files_read (files, n_files, request->store, request->symbols,
                              request->symbolize, g_cancellable_get_current ());
-  describe_files (files, n_files, note);
+  describe_files (files, n_files, request->hides_options, note);
   for (uint32_t i = 0; i < n; i = end, at++)
     {
       for (end = i; end < n && lines[end].file == lines[i].file;)
@@ -308,8 +309,11 @@ static const char *
 dup_why_none (const ViewRequest *request, const bool *is_wanted, Rows *rows)
 {
   const char *reason =
-      "no debug information was found. Install its debug symbols, name their folder "
-      "with --debug-dir, or download them with --debuginfod.";
+      request->hides_options
+          ? "no debug information was found. Install its debug symbols, or add their "
+            "directory to the settings of recordings, and open the capture again."
+          : "no debug information was found. Install its debug symbols, name their folder "
+            "with --debug-dir, or download them with --debuginfod.";
   g_autofree char *note = NULL;
 
   if (request->symbols->line == NULL)

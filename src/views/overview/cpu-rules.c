@@ -348,15 +348,15 @@ sysprof_find_kernel_use (Findings *self)
       in_kernel += table->row[i].self;
   if (sysprof_findings_percent (self, in_kernel) >= BIG_KERNEL &&
       !sysprof_findings_weigh_waits (self))
-    sysprof_findings_add (
-        self,
-        &(Finding){ .kind = "kernel",
-                    .view = "functions",
-                    .share = sysprof_findings_percent (self, in_kernel) / 100,
-                    .options = { "no-kernel", "" } },
-        "%.1f %% of the %s %s in the kernel. --no-kernel charges the callers.",
-        sysprof_findings_percent (self, in_kernel), sysprof_findings_noun (self),
-        sysprof_findings_verb (self, "was"));
+    sysprof_findings_add (self,
+                          &(Finding){ .kind = "kernel",
+                                      .view = "functions",
+                                      .remedy = "--no-kernel charges the callers.",
+                                      .share = sysprof_findings_percent (self, in_kernel) / 100,
+                                      .options = { "no-kernel", "" } },
+                          "%.1f %% of the %s %s in the kernel.",
+                          sysprof_findings_percent (self, in_kernel),
+                          sysprof_findings_noun (self), sysprof_findings_verb (self, "was"));
   find_timer (self, table);
   find_categories (self);
   find_beside (self);

@@ -176,7 +176,8 @@ sysprof_findings_add (Findings *self, const Finding *finding, const char *format
   va_start (arguments, format);
   g_string_append_vprintf (text, format, arguments);
   va_end (arguments);
-  if (finding->remedy != NULL)
+  if (finding->remedy != NULL &&
+      !(self->request->hides_options && strstr (finding->remedy, "--") != NULL))
     g_string_append_printf (text, " %s", finding->remedy);
 
   for (guint i = 0; i + 1 < options->len; i++)
