@@ -429,7 +429,7 @@ class Application:
         y = area.y + area.height // 2
         steps = [area.x + int(area.width * (begin + (end - begin) * i / 4)) for i in range(5)]
         moves = [word for x in steps[1:] for word in ('mousemove', '--sync', str(x), str(y))]
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(steps[0]), str(y), 'mousedown', '1', *moves, 'mouseup', '1'], check=True)
+        subprocess.run(['xdotool', 'mousemove', str(steps[0]), str(y), 'mousedown', '1', *moves, 'mouseup', '1'], check=True)
 
     def choose_file(self, path):
         """Saves as `path` in the file chooser that is open."""
@@ -439,7 +439,7 @@ class Application:
 
     def click(self, node):
         area = self.extents(node)
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 2), str(area.y + area.height // 2),
+        subprocess.run(['xdotool', 'mousemove', str(area.x + area.width // 2), str(area.y + area.height // 2),
                         'click', '1'], check=True)
 
 
@@ -471,5 +471,6 @@ class Case(unittest.TestCase):
 
     def click_at(self, node, x, y, *how):
         """Clicks at a place of an object, in pixels; `how` are words for xdotool."""
+        self.app.rest('places')  # a chip that comes or goes moves what is below it
         area = self.app.extents(node)
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + x), str(area.y + y), 'click', *how, '1'], check=True)
+        subprocess.run(['xdotool', 'mousemove', str(area.x + x), str(area.y + y), 'click', *how, '1'], check=True)

@@ -207,7 +207,7 @@ class ManyFunctions(desktop.Case):
         self.app.wait_for(lambda name: name.startswith('whole machine'))
         area = self.app.extents(chart)
         # Levels from below: all processes, the process, its functions.
-        subprocess.run(['xdotool', 'mousemove', '--sync', str(area.x + area.width // 4), str(area.y + area.height - 50)], check=True)
+        subprocess.run(['xdotool', 'mousemove', str(area.x + area.width // 4), str(area.y + area.height - 50)], check=True)
         rows = [row for row in self.report('functions') if re.match(r'f\d', row['symbol'])]
         weight = sum(row['total'] for row in rows)
         self.assertEqual((len(rows), weight), (self.N, self.N))
