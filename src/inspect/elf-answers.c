@@ -47,7 +47,7 @@ sysprof_elf_row_size (ElfKind kind)
   static const size_t sizes[] = { [ELF_SYMBOLS] = sizeof (ElfAnswer),
                                   [ELF_LINES] = sizeof (ElfLineRow),
                                   [ELF_CODE] = sizeof (ElfInstruction),
-                                  [ELF_DATA] = sizeof (ElfAnswer) };
+                                  [ELF_OBJECTS] = sizeof (ElfAnswer) };
 
   return sizes[kind];
 }

@@ -487,7 +487,7 @@ resolve_symbols (ElfWorker *self, const ElfQuery *query, ElfAnswers *answers)
   if (answers->symbol == NULL || !sysprof_elf_answers_add_text (answers, "", &empty) ||
       self->image == NULL)
     return ELF_NO_MEMORY;
-  if (query->kind == ELF_DATA)
+  if (query->kind == ELF_OBJECTS)
     return resolve_data (self, query, answers);
 
   for (size_t i = 0; i < query->n; i++)

@@ -138,7 +138,7 @@ typedef enum
   ELF_CODE,
   /* symbols of data. An offset is the distance from the start of the file as if the segment of
    * the code, of which a file has one, extended up to the data */
-  ELF_DATA,
+  ELF_OBJECTS,
 } ElfKind;
 
 typedef struct
@@ -161,7 +161,7 @@ typedef struct
   union
   {
     void *rows;
-    ElfAnswer *symbol;           /* [n] one per offset; also for ELF_DATA */
+    ElfAnswer *symbol;           /* [n] one per offset; also for ELF_OBJECTS */
     ElfLineRow *line;            /* [n] one per offset */
     ElfInstruction *instruction; /* [n] sorted by range and offset */
   };

@@ -170,7 +170,7 @@ resolve (ElfSearch *self,
          UnnamedReason reason)
 {
   bool of_data = self->symbolization->request->address_kind == ADDRESS_DATA;
-  const ElfQuery query = { .kind = of_data ? ELF_DATA : ELF_SYMBOLS,
+  const ElfQuery query = { .kind = of_data ? ELF_OBJECTS : ELF_SYMBOLS,
                            .are_addresses = addresses != NULL,
                            .offsets = addresses != NULL ? addresses : batch->offsets,
                            .n = batch->n_offsets };
