@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Runs a method in a child process, because it may block: a file system of a user may delay a
- * read, and the daemon of power profiles may not answer. The child passes its whole reply in a file in memory, and at most one
- * descriptor for the client. Children that change the power profile run one after another. */
+ * read, and the daemon of power profiles may not answer. The child passes its whole reply in a
+ * file in memory, and at most one descriptor for the client. Children that change the power
+ * profile run one after another. */
 
 #include "sysprofd/sysprofd.h"
 

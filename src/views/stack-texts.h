@@ -20,5 +20,6 @@ typedef struct
 
 void sysprof_stack_texts_init (StackTexts *self, const ViewRequest *request, Rows *rows);
 void sysprof_stack_texts_clear (StackTexts *self);
-/* The stack in the shape of the request. The last entry of a truncated stack is "[stack truncated]". */
+/* The stack in the shape of the request. The last entry of a truncated stack is
+ * "[stack truncated]". */
 const StackText *sysprof_stack_texts_get (StackTexts *self, StackId stack);
