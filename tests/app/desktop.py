@@ -438,6 +438,7 @@ class Application:
         self.press('_Save Save', 'push button', dialog)
 
     def click(self, node):
+        self.rest('places')  # a chip that comes or goes moves what is below it
         area = self.extents(node)
         subprocess.run(['xdotool', 'mousemove', str(area.x + area.width // 2), str(area.y + area.height // 2),
                         'click', '1'], check=True)
@@ -471,6 +472,6 @@ class Case(unittest.TestCase):
 
     def click_at(self, node, x, y, *how):
         """Clicks at a place of an object, in pixels; `how` are words for xdotool."""
-        self.app.rest('places')  # a chip that comes or goes moves what is below it
+        self.app.rest('places')
         area = self.app.extents(node)
         subprocess.run(['xdotool', 'mousemove', str(area.x + x), str(area.y + y), 'click', *how, '1'], check=True)

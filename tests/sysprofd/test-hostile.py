@@ -5,6 +5,7 @@ does a daemon of power profiles that does not answer."""
 
 import contextlib
 import os
+import pathlib
 import pty
 import random
 import re
@@ -309,8 +310,9 @@ class Hostile(Case):
                 client.send(NAME, PATH, SERVICE, "PerfEventOpen", "a{sv}iiht", [[], -1, 0, 0, 0], [null.fileno()] * 16)
                 self.assert_serves()  # and its queue in the bus is empty, which has at most 64 descriptors
             self.assertLess(self.count_fds(), before + 300)
-            with open(f"/proc/{self.service}/status", encoding="ascii") as file:
-                self.assertLess(int(re.search(r"VmHWM:\s*(\d+)", file.read())[1]), 64 * 1024)
+            if b"__asan_init" not in pathlib.Path(SYSPROFD).read_bytes():  # it keeps freed memory
+                status = pathlib.Path(f"/proc/{self.service}/status").read_text(encoding="ascii")
+                self.assertLess(int(re.search(r"VmHWM:\s*(\d+)", status)[1]), 64 * 1024)
             for client in clients:
                 client.close()
         self.assert_serves()
