@@ -271,7 +271,7 @@ take_value (char **text, char value[MOST_SETTING])
   if (end == NULL || end - *text >= MOST_SETTING)
     return false;
   *end = '\0';
-  (void) snprintf (value, MOST_SETTING, "%s", *text);
+  memcpy (value, *text, (size_t) (end - *text) + 1);
   *text = end + 1;
   return true;
 }
