@@ -75,21 +75,6 @@ sysprof_older_service_request_file (BusConnection *bus, const char *path)
   return serial;
 }
 
-static bool
-write_all (int fd, const uint8_t *bytes, size_t size)
-{
-  while (size > 0)
-    {
-      ssize_t n = write (fd, bytes, size);
-
-      if (n <= 0)
-        return false;
-      bytes += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
 int
 sysprof_older_service_take_file (BusMessage *reply)
 {
@@ -108,7 +93,7 @@ sysprof_older_service_take_file (BusMessage *reply)
   if (size > 0 && bytes[size - 1] == '\0')
     size--;
   fd = memfd_create ("sysprof-file", MFD_CLOEXEC);
-  if (fd < 0 || !write_all (fd, bytes, size) || lseek (fd, 0, SEEK_SET) != 0)
+  if (fd < 0 || !sysprof_write_all (fd, bytes, size) || lseek (fd, 0, SEEK_SET) != 0)
     return -1;
   return sysprof_steal_fd (&fd);
 }
