@@ -153,14 +153,17 @@ exchange_profile (const char *set, char value[MOST_SETTING])
 {
   BusConnection *bus =
       sysprof_dbus_connection_new (sysprof_service_address (), false, PROFILE_MSEC);
-  BusMessage *reply = bus != NULL ? call_profiles (bus, 0, set) : NULL;
+  BusMessage *reply = NULL;
   bool is_valid;
   int saved;
 
-  /* The reply is an error if nobody owns the name. */
-  for (size_t row = 1; row < N_PROFILES && bus != NULL && reply == NULL && errno == EREMOTEIO;
-       row++)
-    reply = call_profiles (bus, row, set);
+  /* The reply is an error if no daemon has the name. */
+  for (size_t row = 0; row < N_PROFILES && bus != NULL && reply == NULL; row++)
+    {
+      if (row > 0 && errno != EREMOTEIO)
+        break;
+      reply = call_profiles (bus, row, set);
+    }
   is_valid = reply != NULL;
   saved = errno;
 
@@ -321,9 +324,9 @@ hold (int held, Setting setting, const char *value)
     return true;
 
   saved = errno;
+  /* Else the value stays after the last hold. */
   if (is_held)
-    (void) write_held (held, setting, former,
-                       set); /* else the value stays after the last hold */
+    (void) write_held (held, setting, former, set);
   else
     (void) unlinkat (held, settings[setting].file, 0);
   errno = saved;
@@ -351,11 +354,11 @@ sysprof_setting_release (Setting setting)
 
   if (held < 0)
     return;
+  /* The next start tries again. */
   if (read_held (held, setting, former, set) &&
       (!settings[setting].read (now) ||
        (strcmp (now, set) == 0 && !settings[setting].write (former))))
-    sysprof_journal_write ("cannot restore '%s': %s", former,
-                           strerror (errno)); /* the next start tries again */
+    sysprof_journal_write ("cannot restore '%s': %s", former, strerror (errno));
   else
     (void) unlinkat (held, settings[setting].file, 0); /* ENOENT if it was not held */
   (void) close (held);
