@@ -54,11 +54,17 @@ static_assert (G_N_ELEMENTS (weights) == N_WEIGHTS, "one row per weight");
 /* Actions that choose a weight: of samples and of allocations. */
 static const char *const weight_actions[] = { "weight", HEAP_WEIGHT, NULL };
 
+static bool
+is_of_heap (const char *action)
+{
+  return strcmp (action, HEAP_WEIGHT) == 0;
+}
+
 /* "samples", "period:cycles" *(full)* */
 static char *
 dup_weight (const Focus *focus, const char *action)
 {
-  if (strcmp (action, HEAP_WEIGHT) == 0)
+  if (is_of_heap (action))
     return g_strdup (weights[focus->heap_weight].name);
   return focus->weight == WEIGHT_PERIOD
              ? g_strdup_printf (PERIOD_PREFIX "%s", focus->event != NULL ? focus->event : "")
@@ -101,7 +107,7 @@ on_change_weight (GSimpleAction *action, GVariant *value, gpointer data)
   AppSession *session = data;
   const char *name = g_variant_get_string (value, NULL);
   Focus *focus = app_session_copy_focus (session);
-  bool is_heap = strcmp (g_action_get_name (G_ACTION (action)), HEAP_WEIGHT) == 0;
+  bool is_heap = is_of_heap (g_action_get_name (G_ACTION (action)));
 
   if (!is_heap)
     g_clear_pointer (&focus->event, g_free);
@@ -165,10 +171,8 @@ app_options_add_actions (GActionMap *map, AppSession *session)
 static bool
 has_weight (const Store *store, const char *action, Weight weight)
 {
-  bool is_of_heap = weight == WEIGHT_BYTES || weight == WEIGHT_COUNT;
-
-  if (strcmp (action, HEAP_WEIGHT) == 0 || is_of_heap)
-    return strcmp (action, HEAP_WEIGHT) == 0 && is_of_heap;
+  if (is_of_heap (action))
+    return weight == WEIGHT_BYTES || weight == WEIGHT_COUNT;
   return weight == WEIGHT_DEFAULT ||
          ((weight == WEIGHT_TIME || weight == WEIGHT_WALL) && store->waits.is_recorded);
 }
@@ -191,7 +195,7 @@ make_weight_menu (AppSession *session, const char *action)
 {
   GMenu *menu = g_menu_new ();
   const Store *store = app_session_get_store (session);
-  bool has_events = strcmp (action, HEAP_WEIGHT) != 0;
+  bool has_events = !is_of_heap (action);
 
   for (int i = 0; i < N_WEIGHTS; i++)
     if (has_weight (store, action, i))
@@ -221,7 +225,7 @@ name_weight (AppSession *session, GtkMenuButton *button)
 {
   const Focus *focus = app_session_get_focus (session);
   const char *action = g_object_get_data (G_OBJECT (button), "action");
-  bool is_heap = strcmp (action, HEAP_WEIGHT) == 0;
+  bool is_heap = is_of_heap (action);
   const char *title = weights[is_heap ? focus->heap_weight : focus->weight].title;
   g_autoptr (GString) name = g_string_new (title != NULL ? _ (title) : "");
   g_autofree char *event = NULL;
