@@ -2,55 +2,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Our recorder as an ordinary user: with the rights of our service, refused by it, and beside services that cannot help."""
 
+import contextlib
 import json
 import os
-import pathlib
 import pty
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 
 import decoder
 import private_bus
 import tap
 from bus_client import Client
-from programs import BUSY, CLI, REPORT, Case, run, wait_for_cpu_time
+from programs import BUSY, REPORT, run, wait_for_cpu_time
+from user_case import DEBIAN_SERVICE, KERNEL, MARKERS, QUIET, UserCase, restricted_bus
 
 SYSPROFD = os.environ["SYSPROFD"]
-DEBIAN_SERVICE = "/usr/libexec/sysprofd"
-PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-QUIET = ("--quiet", "--force", "--no-system-log", "--no-graphics-info", "--no-battery")
-KERNEL = 1 << 63
-MARKERS = 2**64 - 4096  # and above: not addresses
 
 
-class Recording(Case):
+class Recording(UserCase):
     def setUp(self):
         super().setUp()
-        reason = private_bus.reason_to_skip()
-        if reason:
-            self.skipTest(reason)
-        self.directory = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.directory)
-        os.chmod(self.directory, 0o777)
-        shutil.copy(CLI, self.directory)  # where the user finds it
         self.work = subprocess.Popen([BUSY, "1000"], stdout=subprocess.DEVNULL,  # pylint: disable=consider-using-with
                                      start_new_session=True)
         self.addCleanup(self.work.wait)
         self.addCleanup(os.killpg, self.work.pid, signal.SIGKILL)
 
     def bus(self, service):
-        bus = private_bus.PrivateBus(service, ["daemon"])
-        bus.__enter__()  # pylint: disable=unnecessary-dunder-call
-        self.addCleanup(bus.__exit__)
-        with open(PARANOID, "r+", encoding="ascii") as setting:  # whose lock the bus holds
-            before = setting.read()
-            setting.seek(0)
-            setting.write("2")  # ordinary users may not sample others
-        self.addCleanup(pathlib.Path(PARANOID).write_text, before, encoding="ascii")
-        return bus
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        return stack.enter_context(restricted_bus(service))
 
     def record(self, user, bus, *options, **more):
         path = f"{self.directory}/{user}.syscap"

@@ -15,21 +15,17 @@ each second from real-time programs: that makes ten preemptions or fewer, or 0.3
 import collections
 import glob
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 
 import decoder
 import private_bus
 import tap
-from programs import BUSY, CLI, REPORT, Case, run, wait_for
+from programs import BUSY, CLI, REPORT, run, wait_for
+from user_case import DEBIAN_SERVICE, KERNEL, MARKERS, PARANOID, QUIET, UserCase, restricted_bus
 
 SYSPROFD = os.environ["SYSPROFD"]
-DEBIAN_SERVICE = "/usr/libexec/sysprofd"
 DEBIAN_CLI = "/usr/bin/sysprof-cli"
-PARANOID = "/proc/sys/kernel/perf_event_paranoid"
-QUIET = ("--quiet", "--force", "--no-system-log", "--no-graphics-info", "--no-battery")
 USER = ("setpriv", "--reuid", "daemon", "--clear-groups")
 RATE = 1000  # samples per second of CPU time
 TOLERANCE = 0.02
@@ -40,24 +36,15 @@ OLDER_NOTE = ("Sampler: Stacks of programs without frame pointers are truncated:
               "lends neither BPF programs nor copies of stacks. Install the newer sysprofd.\n")
 # Events of Sysprof 3.46 do not identify mapped files, and without that only functions of the symbol table are shown.
 INLINED = ";burn"
-KERNEL = 1 << 63
-MARKERS = 2**64 - 4096  # and above: not addresses
 
 
-class SameSamples(Case):
+class SameSamples(UserCase):
     def setUp(self):
         super().setUp()
-        reason = private_bus.reason_to_skip()
         if not os.path.exists(DEBIAN_SERVICE):
-            reason = "no Sysprof 3.46 here"
+            self.skipTest("no Sysprof 3.46 here")
         if len(os.sched_getaffinity(0)) < 2:
-            reason = "one CPU only"
-        if reason:
-            self.skipTest(reason)
-        self.directory = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.directory)
-        os.chmod(self.directory, 0o777)
-        shutil.copy(CLI, self.directory)  # where the user finds it
+            self.skipTest("one CPU only")
 
     def start(self, bus, command, name):
         """Returns the recorder after its recording has begun."""
@@ -82,23 +69,14 @@ class SameSamples(Case):
             os.unlink(path)
         cpus = sorted(os.sched_getaffinity(0))
         elsewhere = ["nice", "-n", "-20", "taskset", "-c", ",".join(map(str, cpus[:-1]))]
-        with private_bus.PrivateBus(service, ["daemon"]) as bus, open(PARANOID, "r+", encoding="ascii") as setting:
-            before = setting.read()
-            setting.seek(0)
-            setting.write("2")  # ordinary users may not sample others
-            setting.flush()
-            try:
-                user = self.start(bus, [*elsewhere, *USER, *user_command], "user")
-                root = self.start(bus, [*elsewhere, CLI, *QUIET, "--unwind=frame-pointer", f"--event={event}"], "root")
-                work = subprocess.Popen(["chrt", "--fifo", "10", "taskset", "-c", str(cpus[-1]), BUSY, str(SECONDS)], stdout=subprocess.DEVNULL)  # pylint: disable=consider-using-with
-                _, work.returncode, used = os.wait4(work.pid, 0)
-                errors = self.finish(user, "user")
-                self.finish(root, "root")
-                setting.seek(0)
-                self.assertEqual(setting.read().strip(), "2")
-            finally:
-                setting.seek(0)
-                setting.write(before)
+        with restricted_bus(service) as bus:
+            user = self.start(bus, [*elsewhere, *USER, *user_command], "user")
+            root = self.start(bus, [*elsewhere, CLI, *QUIET, "--unwind=frame-pointer", f"--event={event}"], "root")
+            work = subprocess.Popen(["chrt", "--fifo", "10", "taskset", "-c", str(cpus[-1]), BUSY, str(SECONDS)], stdout=subprocess.DEVNULL)  # pylint: disable=consider-using-with
+            _, work.returncode, used = os.wait4(work.pid, 0)
+            errors = self.finish(user, "user")
+            self.finish(root, "root")
+            self.assertEqual(PARANOID.read_text(encoding="ascii").strip(), "2")
         for name in ("user", "root"):
             self.read(name, work.pid)
         return errors, used.ru_utime + used.ru_stime
