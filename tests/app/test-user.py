@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records as a user without rights. Refused by the service, the application records what it may, and shows reason and remedy for the
-rest; with authorization it records the whole machine.
+"""Records as a user without rights. When the service refuses, the application records its user's processes, and shows reason and remedy.
+With authorization it records the whole machine.
 
 usage: test-user.py SYSPROF SYSPROF_REPORT
-BUSY and SYSPROFD are in the environment; without the second nobody gets authorization.
+BUSY and SYSPROFD are in the environment; without the second, only the refused user is tested.
 """
 import json
 import os

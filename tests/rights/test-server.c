@@ -434,8 +434,8 @@ test_opens_no_device (Fixture *self, const void *data)
   (void) close (device);
 }
 
-/* Runs a copy of a program as nobody, who may execute but not read it. Returns its process;
- * `mapping` is that of its code. */
+/* Runs a copy of a program as the user "nobody", who may execute the copy but not read it.
+ * Returns its process; `mapping` is that of its code. */
 static GPid
 run_unreadable (const char *path, ExecutableMapping *mapping)
 {

@@ -89,7 +89,7 @@ class Extension(unittest.TestCase):
         self.tree = self.folder / 'lib/extensions/sysprof'
 
     def run_inside(self):
-        # Private from the first moment: nothing that is mounted or written here reaches the machine. What it starts ends with it.
+        # Mounts and files of this namespace never reach the machine, and its processes end with it.
         done = subprocess.run(['unshare', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc',
                                'sh', '-c', NAMESPACE, 'sh', self.folder, self.tree / 'sysext', SYSPROFD],
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
