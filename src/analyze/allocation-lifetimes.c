@@ -9,8 +9,7 @@
 typedef struct
 {
   GHashTable *blocks_of_pid; /* pid → (address → 1 + row) */
-  GHashTable *last_of_tid; /* tid → 1 + row of its allocation, if that was the last it did */
-  GHashTable *blocks;      /* of the pid at hand */
+  GHashTable *blocks;        /* of the pid at hand */
   int32_t pid;
 } Heap;
 
@@ -39,59 +38,13 @@ take_block (Heap *self, uint64_t address)
   return GPOINTER_TO_UINT (row);
 }
 
-static void
-visit (Heap *self, const Store *store, HeapQuery question, uint32_t event, uint8_t *answers)
-{
-  const HeapEvents *heap = &store->heap;
-  gpointer tid = GINT_TO_POINTER (heap->tid[event]);
-  uint32_t allocation = heap->allocation[event];
-  uint32_t freed = take_block (self, heap->address[event]);
-  uint32_t last = GPOINTER_TO_UINT (g_hash_table_lookup (self->last_of_tid, tid));
-
-  if (freed != 0 && question == HEAP_LIVE)
-    answers[freed - 1] = 0;
-  if (allocation == NO_ALLOCATION)
-    {
-      if (freed != 0 && freed == last && question == HEAP_TEMPORARY)
-        answers[freed - 1] = 1;
-      g_hash_table_remove (self->last_of_tid, tid);
-      return;
-    }
-
-  if (question == HEAP_LIVE)
-    answers[allocation] = 1;
-  g_hash_table_insert (self->blocks, (gpointer) (uintptr_t) heap->address[event],
-                       GUINT_TO_POINTER (allocation + 1));
-  g_hash_table_insert (self->last_of_tid, tid, GUINT_TO_POINTER (allocation + 1));
-}
-
-uint8_t *
-sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time)
-{
-  const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
-  uint8_t *answers = sysprof_large_new0 (MAX (store->allocations.n, 1), 1);
-  g_autoptr (GHashTable) blocks_of_pid =
-      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
-  g_autoptr (GHashTable) last_of_tid = g_hash_table_new (NULL, NULL);
-  Heap self = { .blocks_of_pid = blocks_of_pid, .last_of_tid = last_of_tid };
-
-  for (uint32_t i = 0;
-       i < store->heap.n && store->frames.time[frames[i]] < time && sysprof_is_wanted_at (i);
-       i++)
-    {
-      turn_to_process (&self, store->frames.pid[frames[i]]);
-      visit (&self, store, question, i, answers);
-    }
-
-  return answers;
-}
-
-uint32_t *
-sysprof_heap_find_freed (const Store *store)
+/* [heap.n] *(full)* Incomplete after cancellation. */
+static uint32_t *
+find_freed (const Store *store)
 {
   const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
   const HeapEvents *heap = &store->heap;
-  uint32_t *freed = g_new0 (uint32_t, MAX (heap->n, 1));
+  uint32_t *freed = sysprof_large_new0 (MAX (heap->n, 1), sizeof *freed);
   g_autoptr (GHashTable) blocks_of_pid =
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
   Heap self = { .blocks_of_pid = blocks_of_pid };
@@ -105,4 +58,69 @@ sysprof_heap_find_freed (const Store *store)
                              GUINT_TO_POINTER (heap->allocation[i] + 1));
     }
   return freed;
+}
+
+const uint32_t *
+sysprof_heap_get_freed (const Store *store)
+{
+  /* Two threads may compute it. Both results are equal, and the first one is kept. */
+  uint32_t **place = (uint32_t **) &store->heap.freed;
+  uint32_t *freed = g_atomic_pointer_get (place);
+
+  if (freed != NULL)
+    return freed;
+  freed = find_freed (store);
+  if (sysprof_is_wanted () && g_atomic_pointer_compare_and_exchange (place, NULL, freed))
+    return freed;
+  g_free (freed);
+  return g_atomic_pointer_get (place);
+}
+
+/* Marks an allocation that its thread frees with its next event. */
+static void
+visit (const HeapEvents *heap,
+       const uint32_t *freed,
+       GHashTable *last_of_tid,
+       uint32_t event,
+       uint8_t *is_temporary)
+{
+  gpointer tid = GINT_TO_POINTER (heap->tid[event]);
+
+  if (heap->allocation[event] != NO_ALLOCATION)
+    {
+      g_hash_table_insert (last_of_tid, tid, GUINT_TO_POINTER (heap->allocation[event] + 1));
+      return;
+    }
+  if (freed[event] != 0 &&
+      freed[event] == GPOINTER_TO_UINT (g_hash_table_lookup (last_of_tid, tid)))
+    is_temporary[freed[event] - 1] = 1;
+  g_hash_table_remove (last_of_tid, tid);
+}
+
+uint8_t *
+sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time)
+{
+  const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
+  const HeapEvents *heap = &store->heap;
+  const uint32_t *freed = sysprof_heap_get_freed (store);
+  uint8_t *answers = sysprof_large_new0 (MAX (store->allocations.n, 1), 1);
+  /* tid → 1 + row of its allocation, if that was its last event */
+  g_autoptr (GHashTable) last_of_tid = g_hash_table_new (NULL, NULL);
+
+  for (uint32_t i = 0; freed != NULL && i < heap->n && store->frames.time[frames[i]] < time &&
+                       sysprof_is_wanted_at (i);
+       i++)
+    {
+      if (question == HEAP_TEMPORARY)
+        {
+          visit (heap, freed, last_of_tid, i, answers);
+          continue;
+        }
+      if (freed[i] != 0)
+        answers[freed[i] - 1] = 0;
+      if (heap->allocation[i] != NO_ALLOCATION)
+        answers[heap->allocation[i]] = 1;
+    }
+
+  return answers;
 }

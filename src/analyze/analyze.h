@@ -37,8 +37,10 @@ typedef enum
  * that is in use means that freeing it was missed. `time` is the end of the selection,
  * exclusive; INT64_MAX = the whole recording. */
 uint8_t *sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time);
-/* [heap.n] 1 + the row of the allocation that each event freed; 0 = none is known. *(full)* */
-uint32_t *sysprof_heap_find_freed (const Store *store);
+/* [heap.n] 1 + the row of the allocation that each event freed; 0 = none is known. Computed at
+ * the first call for a store, which keeps it. Any thread may call this. NULL if that was
+ * canceled. */
+const uint32_t *sysprof_heap_get_freed (const Store *store);
 
 /* For each message, 1 + the index of what answers it or of the call that it answers; 0 = none. [n_dbus] *(full)* */
 uint32_t *sysprof_dbus_find_replies (const Store *store);

@@ -56,6 +56,7 @@ sysprof_open_store_free (OpenStore *self)
   g_free (store->heap.tid);
   g_free (store->heap.stack);
   g_free (store->heap.allocation);
+  g_free (store->heap.freed);
   g_free (store->waits.row);
   g_free (store->waits.threads);
   g_free (store->waits.locks);

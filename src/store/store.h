@@ -273,6 +273,8 @@ typedef struct
   int32_t *tid;         /* [n] -1 unknown */
   StackId *stack;       /* [n] where that was */
   uint32_t *allocation; /* [n] row of Store.allocations; NO_ALLOCATION where it was freed */
+  /* [n] or NULL: not computed yet. Set once and atomically: sysprof_heap_get_freed() */
+  uint32_t *freed;
   uint32_t n;
 } HeapEvents;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Long folds end soon after they were canceled from another thread. The tests measure how much
- * work was done afterwards, not how long it took. */
+ * work was done afterwards, not how long it took. What was cut short is not kept. */
 
 #include "fixture.h"
 
@@ -187,6 +187,33 @@ test_delivers_nothing_when_cancelled (void)
   fixture_clear (&fixture);
 }
 
+/* A store keeps which event freed which allocation, but never a result that was cut short. */
+static void
+test_keeps_only_whole_pairs (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  FrameNo frames[] = { 0, 1, 2 };
+  int32_t pids[] = { 1, 2, 1 };
+  uint64_t addresses[] = { 16, 16, 16 };
+  uint32_t allocations[] = { 0, 1, NO_ALLOCATION };
+  Store store = { .frames.pid = pids,
+                  .frames_of_type[14].frame = frames,
+                  .heap = { .address = addresses, .allocation = allocations, .n = 3 } };
+  const uint32_t *freed;
+
+  g_cancellable_cancel (cancellable);
+  g_cancellable_push_current (cancellable);
+  g_assert_null (sysprof_heap_get_freed (&store));
+  g_cancellable_pop_current (cancellable);
+
+  freed = sysprof_heap_get_freed (&store);
+  g_assert_cmpuint (freed[0], ==, 0);
+  g_assert_cmpuint (freed[1], ==, 0);
+  g_assert_cmpuint (freed[2], ==, 1);
+  g_assert_true (sysprof_heap_get_freed (&store) == freed);
+  g_free (store.heap.freed);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -196,5 +223,6 @@ main (int argc, char **argv)
   g_test_add_func ("/cancel/ends-when-cancelled", test_ends_when_cancelled);
   g_test_add_func ("/cancel/selects-nothing-when-cancelled",
                    test_selects_nothing_when_cancelled);
+  g_test_add_func ("/cancel/keeps-only-whole-pairs", test_keeps_only_whole_pairs);
   return g_test_run ();
 }

@@ -178,7 +178,7 @@ sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
   const FrameNo *frames = store->frames_of_type[FRAME_ALLOCATION].frame;
   Track *track = sysprof_track_fill_add (fill, source, source->title);
   TrackSeries *series = sysprof_track_add_series (fill, track, "In use");
-  g_autofree uint32_t *freed = sysprof_heap_find_freed (store);
+  const uint32_t *freed = sysprof_heap_get_freed (store);
   g_autofree uint8_t *is_taken = find_taken (fill);
   uint32_t i = 0;
   double in_use = 0;
@@ -187,7 +187,7 @@ sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
     {
       series->least[bin] = 0;
       series->most[bin] = in_use;
-      for (; i < store->heap.n; i++)
+      for (; freed != NULL && i < store->heap.n; i++)
         {
           int64_t offset =
               sysprof_request_offset (fill->request, store->frames.time[frames[i]]);
