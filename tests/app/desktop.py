@@ -431,6 +431,13 @@ class Application:
         moves = [word for x in steps[1:] for word in ('mousemove', '--sync', str(x), str(y))]
         subprocess.run(['xdotool', 'mousemove', str(steps[0]), str(y), 'mousedown', '1', *moves, 'mouseup', '1'], check=True)
 
+    def wait_for_figures(self, track, text):
+        """Points at the title of a track, and waits for a text in the figures of its series."""
+        title = self.wait_for(track, 'label')
+        area = self.extents(title)
+        subprocess.run(['xdotool', 'mousemove', '0', '0', 'mousemove', '--sync', str(area.x + 5), str(area.y + 5)], check=True)
+        self.wait(lambda: text in title.parent.read('Accessible', 'Description'), f'figures {text} of {track}')
+
     def choose_file(self, path):
         """Saves as `path` in the file chooser that is open."""
         dialog = self.wait_for(lambda name: name.startswith('Export'), 'filler')

@@ -5,6 +5,7 @@
 usage: test-counters.py SYSPROF SYSPROF_REPORT
 """
 import gzip
+import re
 import subprocess
 
 import desktop
@@ -71,6 +72,18 @@ class Counters(desktop.Case):
         self.app.wait(lambda: self.app.entry(view), 'search entry').setTextContents('number 20')
         self.app.wait_for('2 counters', 'label', top=view)
         self.app.key('Escape')
+
+    def test_z3_titles_have_figures_of_the_selected_time(self):
+        self.app.show('other/chart')
+        self.app.drag(self.app.wait_for('Other counters', 'list'), 0.25, 0.7)
+        chip = self.app.wait_for(lambda name: name.startswith('Remove filter: ') and '–' in name).name
+        begin, end = re.findall(r'([\d.]+) s', chip)
+        [row] = [row for row in self.report('counters', '--time', f'{begin}s..{end}s') if row['name'] == f'Number {N_OTHERS - 1}']
+        self.assertLess(row['count'], 10)
+        self.app.wait_for_figures('Other counters', f'{row["name"]}: {row["min"]} to {row["max"]}, mean {row["mean"]:.2f}')
+        self.app.show('memory/allocations')
+        total = sum(row['self'] for row in self.report('allocations', '--time', f'{begin}s..{end}s'))
+        self.app.wait_for_figures('Allocated', f'Allocated: {total / 1000:.1f} kB')
 
     def test_4_leaks_are_what_is_not_freed(self):
         self.app.show('memory/leaks')

@@ -117,6 +117,7 @@ class Memory(unittest.TestCase):
     def test_memory_in_use(self):
         self.app.show('memory/allocations')
         self.app.wait_for(lambda name: name == f'0 – {short(self.heap.peak)}')
+        self.app.wait_for_figures('Memory in use', f' to {short(self.heap.peak)}, mean ')
 
 
 if __name__ == '__main__':

@@ -109,7 +109,7 @@ add_row (AppTimeline *self, guint place)
   app_set_time_direction (row);
   app_track_set_data (APP_TRACK (widget), self->tracks, i);
   app_track_set_visible_time (APP_TRACK (widget), focus->visible_begin, focus->visible_end);
-  gtk_box_append (GTK_BOX (row), app_track_title_new (track));
+  gtk_box_append (GTK_BOX (row), app_track_title_new (self->session, track));
   gtk_box_append (GTK_BOX (row), widget);
   gtk_box_append (GTK_BOX (self->rows), row);
   g_ptr_array_add (self->track_widgets, widget);

@@ -101,7 +101,7 @@ dup_figure (const Track *track, int figure, double value)
 
   if (figure == UNIT)
     return g_strdup (has_prefix ? "" : track->unit);
-  if (track->series->selected.n == 0)
+  if (track->series->selected.weight == 0)
     return g_strdup ("");
   return has_prefix ? app_track_dup_value (track, value) : sysprof_dup_real (value);
 }
@@ -188,7 +188,7 @@ show_values (CounterList *self)
       double values[N_FIGURES] = {
         [LAST] = series->selected.last,
         [MIN_] = series->selected.min,
-        [MEAN] = series->selected.sum / (double) MAX (series->selected.n, 1),
+        [MEAN] = series->selected.sum / series->selected.weight,
         [MAX_] = series->selected.max,
       };
 

@@ -87,15 +87,7 @@ put_value (TrackFill *fill, TrackSeries *series, int64_t offset, double value)
   const TrackQuery *query = fill->query;
   uint32_t bin;
 
-  if (offset >= query->selected_begin && offset <= query->selected_end)
-    {
-      bool is_first = series->selected.n++ == 0;
-
-      series->selected.last = value;
-      series->selected.min = is_first ? value : fmin (series->selected.min, value);
-      series->selected.max = is_first ? value : fmax (series->selected.max, value);
-      series->selected.sum += value;
-    }
+  sysprof_track_select (fill, series, offset, value, 1);
   if (offset < query->begin || offset > query->end)
     return;
   bin = sysprof_track_bin (fill, offset);

@@ -49,15 +49,29 @@ sysprof_track_add_series (TrackFill *fill, Track *track, const char *title)
     .title = sysprof_track_fill_title (fill, title),
     .least = sysprof_arena_alloc (arena, n_bins * sizeof (double)),
     .most = sysprof_arena_alloc (arena, n_bins * sizeof (double)),
-    .min = NAN,
-    .mean = NAN,
-    .max = NAN,
+    .selected = { .min = NAN, .max = NAN },
   };
   for (uint32_t i = 0; i < n_bins; i++)
     series[n].least[i] = series[n].most[i] = NAN;
   track->series = series;
   track->n_series++;
   return &series[n];
+}
+
+void
+sysprof_track_select (const TrackFill *fill,
+                      TrackSeries *series,
+                      int64_t offset,
+                      double value,
+                      double weight)
+{
+  if (offset < fill->query->selected_begin || offset > fill->query->selected_end)
+    return;
+  series->selected.last = value;
+  series->selected.min = fmin (series->selected.min, value);
+  series->selected.max = fmax (series->selected.max, value);
+  series->selected.sum += value * weight;
+  series->selected.weight += weight;
 }
 
 void
@@ -128,23 +142,19 @@ sysprof_track_measure (const TrackFill *fill, Track *track)
 {
   for (uint32_t i = 0; i < track->n_series; i++)
     {
-      TrackSeries *series = &track->series[i];
-      double sum = 0;
-      uint32_t n = 0;
+      const TrackSeries *series = &track->series[i];
+      double min = NAN, max = NAN;
 
       for (uint32_t bin = 0; bin < fill->query->n_bins; bin++)
         if (isfinite (series->most[bin]))
           {
-            series->min = fmin (series->min, series->least[bin]);
-            series->max = fmax (series->max, series->most[bin]);
-            sum += series->least[bin] / 2 + series->most[bin] / 2;
-            n++;
+            min = fmin (min, series->least[bin]);
+            max = fmax (max, series->most[bin]);
           }
-      series->mean = n > 0 ? sum / n : NAN;
-      if (isfinite (series->max))
+      if (isfinite (max))
         {
-          track->max = i == 0 ? series->max : fmax (track->max, series->max);
-          track->min = fmin (track->min, series->min);
+          track->max = i == 0 ? max : fmax (track->max, max);
+          track->min = fmin (track->min, min);
         }
     }
   /* Sums of shares may exceed 100 % by rounding. */

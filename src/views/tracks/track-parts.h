@@ -42,7 +42,10 @@ const char *sysprof_track_fill_title (TrackFill *fill, const char *title);
 /* Gives the track a new series without values. Valid until the next one of the track is added.
  * */
 TrackSeries *sysprof_track_add_series (TrackFill *fill, Track *track, const char *title);
-/* Sets the scale and the figures of series from their bins. */
+/* Adds a value at `offset` to the figures of the selected time. */
+void sysprof_track_select (
+    const TrackFill *fill, TrackSeries *series, int64_t offset, double value, double weight);
+/* Sets the scale from the bins of the series. */
 void sysprof_track_measure (const TrackFill *fill, Track *track);
 static inline uint32_t
 sysprof_track_bin (const TrackFill *fill, int64_t offset)

@@ -25,14 +25,13 @@ typedef enum
 typedef struct
 {
   const char *title;
-  double *least;         /* [n_bins] NaN = no value */
-  double *most;          /* [n_bins] */
-  double min, mean, max; /* of all values in the shown time */
+  double *least; /* [n_bins] NaN = no value */
+  double *most;  /* [n_bins] */
   struct
   {
-    double last, min, max, sum;
-    uint64_t n;
-  } selected; /* of counters: values in the selected time */
+    double last, min, max, sum; /* the mean is sum / weight */
+    double weight;              /* 0 = no values, or bins are sums: shares, allocated bytes */
+  } selected;                   /* values in the selected time */
 } TrackSeries;
 
 typedef struct
@@ -81,7 +80,7 @@ typedef struct
   int64_t begin, end;
   uint32_t n_bins;
   bool splits;                          /* one track for each counter */
-  int64_t selected_begin, selected_end; /* of the figures of counters; may be 0 */
+  int64_t selected_begin, selected_end; /* of the figures of series; may be 0 */
 } TrackQuery;
 
 /* NULL if canceled. *(full)* */

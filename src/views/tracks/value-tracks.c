@@ -47,8 +47,11 @@ static void
 put_depth (TrackFill *fill, const StackEvents *events, uint32_t i, void *data)
 {
   Track *track = data;
+  double depth = fill->store->stacks.depth[events->stack[i]];
 
-  put (track->series, bin_of (fill, events, i), fill->store->stacks.depth[events->stack[i]]);
+  put (track->series, bin_of (fill, events, i), depth);
+  sysprof_track_select (fill, track->series,
+                        sysprof_request_offset (fill->request, events->time[i]), depth, 1);
   track->activity++;
 }
 
@@ -170,6 +173,16 @@ find_taken (TrackFill *fill)
   return is_taken;
 }
 
+/* Adds a value that lasted from `begin` to `end` to the figures of the selected time. */
+static void
+select_lasting (TrackFill *fill, TrackSeries *series, int64_t begin, int64_t end, double value)
+{
+  begin = MAX (begin, fill->query->selected_begin);
+  end = MIN (end, fill->query->selected_end);
+  if (begin < end)
+    sysprof_track_select (fill, series, begin, value, (double) (end - begin));
+}
+
 /* Bytes that are allocated and not freed yet. Bins without events keep the last value. */
 void
 sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
@@ -181,6 +194,7 @@ sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
   const uint32_t *freed = sysprof_heap_get_freed (store);
   g_autofree uint8_t *is_taken = find_taken (fill);
   uint32_t i = 0;
+  int64_t last = 0;
   double in_use = 0;
 
   for (uint32_t bin = 0; bin < fill->query->n_bins && sysprof_is_wanted_at (bin); bin++)
@@ -196,6 +210,8 @@ sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
           if (offset > fill->query->end ||
               (offset >= fill->query->begin && sysprof_track_bin (fill, offset) > bin))
             break;
+          select_lasting (fill, series, last, offset, in_use);
+          last = offset;
           if (freed[i] != 0 && is_taken[freed[i] - 1])
             in_use -= (double) store->allocations.weight[freed[i] - 1];
           if (row != NO_ALLOCATION && is_taken[row])
@@ -204,6 +220,7 @@ sysprof_fill_heap_tracks (TrackFill *fill, const TrackSource *source)
               offset < fill->query->begin ? in_use : fmax (series->most[bin], in_use);
         }
     }
+  select_lasting (fill, series, last, fill->query->end, in_use);
   track->activity = store->allocations.n;
   sysprof_track_measure (fill, track);
 }
