@@ -49,10 +49,24 @@ from_rgb (uint32_t rgb)
                     (float) (rgb & 255) / 255, 1 };
 }
 
+#define LINEAR_STEPS 1024
+
+/* From a table: a frame of a chart asks for tens of thousands of bars. */
 static double
 linear (double channel)
 {
-  return channel <= 0.04045 ? channel / 12.92 : pow ((channel + 0.055) / 1.055, 2.4);
+  static double table[LINEAR_STEPS + 2];
+  double place = channel * LINEAR_STEPS;
+  int i = (int) place;
+
+  if (table[LINEAR_STEPS] == 0)
+    for (int k = LINEAR_STEPS + 2; k-- > 0;)
+      {
+        double value = (double) k / LINEAR_STEPS;
+
+        table[k] = value <= 0.04045 ? value / 12.92 : pow ((value + 0.055) / 1.055, 2.4);
+      }
+  return table[i] + (table[i + 1] - table[i]) * (place - i);
 }
 
 static double

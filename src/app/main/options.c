@@ -4,6 +4,7 @@
 
 #include "app/main/options.h"
 
+#include "app/widgets/naming.h"
 #include "text/text.h"
 
 #include <assert.h>
@@ -243,6 +244,7 @@ app_weight_button_new (AppSession *session)
 
   gtk_menu_button_set_has_frame (GTK_MENU_BUTTON (button), FALSE);
   gtk_widget_set_tooltip_text (button, _ ("Weight of the call graphs"));
+  app_set_name (button, _ ("Weight of the call graphs"));
   app_weight_button_choose (button, session, weight_actions[0]);
   g_signal_connect_object (session, "selection-changed", G_CALLBACK (name_weight), button, 0);
   return button;

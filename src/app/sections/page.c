@@ -57,8 +57,8 @@ static GtkWidget *
 make_view (AppSession *session, const SectionView *view)
 {
   GtkWidget *holder = adw_bin_new ();
-  GtkWidget *widget = view->make != NULL ? view->make (session, view)
-                                         : app_section_table_new (session, view);
+  GtkWidget *widget =
+      view->make != NULL ? view->make (session, view) : app_section_table_new (session, view);
 
   adw_bin_set_child (ADW_BIN (holder), widget);
   hide_with (widget, holder);
