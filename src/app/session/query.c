@@ -4,8 +4,9 @@
 
 #include "app/session/query.h"
 
-#define DIM_AFTER_MSEC 200
-#define PAUSE_MSEC     120 /* requests that follow more quickly are of one gesture */
+#define DIM_AFTER_MSEC  200
+#define WAITING_OPACITY 0.55
+#define PAUSE_MSEC      120 /* requests that follow more quickly are of one gesture */
 
 struct AppQuery
 {
@@ -48,7 +49,7 @@ dim (gpointer data)
   AppQuery *self = data;
 
   self->dim_timeout = 0;
-  gtk_widget_add_css_class (self->owner, "waiting");
+  gtk_widget_set_opacity (self->owner, WAITING_OPACITY); /* a class would style all rows anew */
   return G_SOURCE_REMOVE;
 }
 
@@ -56,7 +57,7 @@ static void
 undim (AppQuery *self)
 {
   g_clear_handle_id (&self->dim_timeout, g_source_remove);
-  gtk_widget_remove_css_class (self->owner, "waiting");
+  gtk_widget_set_opacity (self->owner, 1);
 }
 
 /* Frees the request that has not started. */
@@ -89,7 +90,7 @@ app_query_cancel (AppQuery *self)
 void
 app_query_free (AppQuery *self)
 {
-  /* The owner may be in its finalizer: removing a class would take a reference to it. */
+  /* The owner may be in its finalizer: a change of it would take a reference. */
   g_clear_handle_id (&self->dim_timeout, g_source_remove);
   g_clear_handle_id (&self->start_timeout, g_source_remove);
   g_signal_handlers_disconnect_by_data (self->owner, self);
