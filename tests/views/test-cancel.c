@@ -53,6 +53,8 @@ ask (AskFunc func, const Question *question, unsigned look)
   g_autoptr (GError) error = NULL;
   bool is_answered;
 
+  /* The store keeps this after the first request; every request must compute it here. */
+  g_clear_pointer (&question->store->heap.freed, g_free);
   n_looks = 0;
   cancel_in = look;
   is_answered = func (question, cancellable, &error);
