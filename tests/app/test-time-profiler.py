@@ -145,6 +145,14 @@ class Code(desktop.Case):
 
     def test_source(self):
         self.check('source', 'line')
+        [path] = {row['file'] for row in self.report('source', '--focus', 'main')}
+        source = pathlib.Path(path).read_text(encoding='utf-8')
+        text = self.app.wait_for('Source', 'text').queryText()
+        self.assertEqual(text.getText(0, -1).splitlines()[1:], source.splitlines())
+        self.app.act('find')
+        pane = self.app.find('Source', 'text').parent.parent
+        self.app.entry(self.app.wait_for('Search', top=pane)).setTextContents('RETURN')
+        self.app.wait_for(f'{source.lower().count("return")} matches', 'label')
 
     def test_disassembly(self):
         self.check('disassembly', 'address')

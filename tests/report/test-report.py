@@ -1322,7 +1322,8 @@ class Usage(Base):
         self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
         self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
         self.refuse(2, '--details does not work with', 'functions', '--details', self.capture)
-        for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations')):
+        for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations'),
+                             ('--whole-files', 'source')):
             self.refuse(2, f"{option} works only with the view '{view}'", 'functions', option, self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source lines or instructions of a function with their weights beside them: the function that
+/* Source files or instructions of a function with their weights beside them: the function that
  * is chosen in the list. The text is colored by its language, and lines by their weight. */
 
 #include "app/charts/palette.h"
@@ -8,6 +8,7 @@
 #include "app/widgets/cut-text.h"
 #include "app/widgets/naming.h"
 #include "app/widgets/row-actions.h"
+#include "app/widgets/search.h"
 #include "app/widgets/table-cells.h"
 #include "app/widgets/table.h"
 #include "text/text.h"
@@ -38,6 +39,8 @@ typedef struct
   GtkTextTag *bold; /* of headings */
   GtkWidget *note;
   GtkWidget *line; /* what the line at the cursor weighs */
+  AppSearch search;
+  GtkSourceSearchContext *matches;
 } CodePane;
 
 static void
@@ -48,6 +51,7 @@ code_pane_free (gpointer data)
   app_query_free (self->rows_query);
   g_clear_pointer (&self->result, app_row_result_unref);
   g_array_unref (self->row_of_line);
+  g_object_unref (self->matches);
   g_free (self->function);
   g_free (self);
 }
@@ -169,6 +173,15 @@ apply_tag (CodePane *self, guint line, GtkTextTag *tag)
   gtk_text_buffer_apply_tag (buffer, tag, &start, &end);
 }
 
+/* When the text has its size: only then GTK knows where the line is. */
+static gboolean
+scroll_to_cursor (gpointer text)
+{
+  gtk_text_view_scroll_to_mark (
+      text, gtk_text_buffer_get_insert (gtk_text_view_get_buffer (text)), 0, TRUE, 0, 0.4);
+  return G_SOURCE_REMOVE;
+}
+
 /* Colors the lines, and moves the cursor to the heaviest one. */
 static void
 show_weights (CodePane *self)
@@ -190,8 +203,7 @@ show_weights (CodePane *self)
                  self->heats[(size_t) (weigh_line (self, line) / most * (N_HEATS - 1))]);
   gtk_text_buffer_get_iter_at_line (buffer, &start, (int) heaviest);
   gtk_text_buffer_place_cursor (buffer, &start);
-  gtk_text_view_scroll_to_mark (GTK_TEXT_VIEW (self->text), gtk_text_buffer_get_insert (buffer),
-                                0, TRUE, 0, 0.4);
+  g_idle_add_full (G_PRIORITY_LOW, scroll_to_cursor, g_object_ref (self->text), g_object_unref);
 }
 
 static void
@@ -274,7 +286,7 @@ add_gutter (CodePane *self, const char *column, int position)
   gtk_source_gutter_insert (gutter, renderer, position);
 }
 
-/* The widest figure of each column decides. */
+/* The longest figure of each column decides. */
 static void
 set_gutter_widths (CodePane *self)
 {
@@ -285,17 +297,20 @@ set_gutter_widths (CodePane *self)
        at = gtk_widget_get_next_sibling (at))
     {
       const char *name = g_object_get_data (G_OBJECT (at), "column");
-      int most = 0, width;
+      size_t length = 0;
+      int width = 0;
 
       for (uint32_t row = 0; name != NULL && row < self->result->rows.n_rows; row++)
         {
           g_autofree char *text = dup_figure (self, row, name);
 
+          if (strlen (text) <= length)
+            continue;
+          length = strlen (text);
           gtk_source_gutter_renderer_text_measure (GTK_SOURCE_GUTTER_RENDERER_TEXT (at), text,
                                                    &width, NULL);
-          most = MAX (most, width);
         }
-      gtk_widget_set_size_request (at, most + 12, -1);
+      gtk_widget_set_size_request (at, width + 12, -1);
     }
 }
 
@@ -314,7 +329,7 @@ show_line (GtkTextBuffer *buffer, GParamSpec *spec, CodePane *self)
   gtk_text_buffer_get_iter_at_mark (buffer, &at, gtk_text_buffer_get_insert (buffer));
   if ((guint) gtk_text_iter_get_line (&at) < self->row_of_line->len)
     row = g_array_index (self->row_of_line, uint32_t, gtk_text_iter_get_line (&at));
-  if (self->result != NULL && row != HEADING)
+  if (self->result != NULL && row != HEADING && find_cell (self, row, "total")->count > 0)
     {
       for (size_t i = 0; i < G_N_ELEMENTS (texts); i++)
         texts[i] =
@@ -362,6 +377,71 @@ on_result (GtkWidget *stack, gpointer result, const GError *error)
   set_gutter_widths (self);
   show_text (self);
   gtk_stack_set_visible_child_name (GTK_STACK (self->stack), "text");
+}
+
+/* --- search --- */
+
+static void
+show_count (CodePane *self)
+{
+  int n = MAX (gtk_source_search_context_get_occurrences_count (self->matches), 0);
+  g_autofree char *count = g_strdup_printf (ngettext ("%d match", "%d matches", (gulong) n), n);
+
+  app_search_show_count (&self->search, count);
+}
+
+/* Selects the "next" or "previous" match, or the "first" one from the selection on. */
+static void
+select_match (CodePane *self, const char *which)
+{
+  bool is_back = g_str_equal (which, "previous");
+  GtkTextIter at, begin, end;
+
+  gtk_text_buffer_get_selection_bounds (get_buffer (self), &begin, &end);
+  at = g_str_equal (which, "next") ? end : begin;
+  if (!(is_back ? gtk_source_search_context_backward
+                : gtk_source_search_context_forward) (self->matches, &at, &begin, &end, NULL))
+    return;
+  gtk_text_buffer_select_range (get_buffer (self), &begin, &end);
+  gtk_text_view_scroll_mark_onscreen (GTK_TEXT_VIEW (self->text),
+                                      gtk_text_buffer_get_insert (get_buffer (self)));
+}
+
+static void
+on_search (gpointer data)
+{
+  select_match (data, "first");
+}
+
+static void
+act (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  CodePane *self = data;
+
+  if (g_str_equal (g_action_get_name (G_ACTION (action)), "find"))
+    app_search_open (&self->search);
+  else
+    select_match (self, g_action_get_name (G_ACTION (action)));
+}
+
+static void
+add_search (CodePane *self, GtkWidget *pane)
+{
+  static const GActionEntry entries[] = { { "find", act },
+                                          { "next", act },
+                                          { "previous", act } };
+  g_autoptr (GSimpleActionGroup) group = g_simple_action_group_new ();
+  g_autoptr (GtkSourceSearchSettings) settings = gtk_source_search_settings_new ();
+
+  gtk_source_search_settings_set_wrap_around (settings, TRUE);
+  self->matches =
+      gtk_source_search_context_new (GTK_SOURCE_BUFFER (get_buffer (self)), settings);
+  g_signal_connect_swapped (self->matches, "notify::occurrences-count", G_CALLBACK (show_count),
+                            self);
+  app_search_init (&self->search, on_search, self);
+  g_object_bind_property (self->search.entry, "text", settings, "search-text", 0);
+  g_action_map_add_action_entries (G_ACTION_MAP (group), entries, G_N_ELEMENTS (entries), self);
+  gtk_widget_insert_action_group (pane, "view", G_ACTION_GROUP (group));
 }
 
 /* --- widgets --- */
@@ -420,7 +500,7 @@ make_note (void)
 }
 
 static GtkWidget *
-make_code (CodePane *self)
+make_code (CodePane *self, GtkWidget *pane)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
 
@@ -432,6 +512,8 @@ make_code (CodePane *self)
   self->line = make_note ();
   gtk_widget_add_css_class (self->status, "compact");
   gtk_box_append (GTK_BOX (box), make_text (self));
+  add_search (self, pane);
+  gtk_box_append (GTK_BOX (box), self->search.bar);
   gtk_box_append (GTK_BOX (box), self->note);
   gtk_box_append (GTK_BOX (box), self->line);
   gtk_stack_add_named (GTK_STACK (self->stack), self->status, "status");
@@ -455,13 +537,14 @@ app_code_pane_new (AppSession *session, const SectionView *view)
   self->view = view;
   self->query = view->query;
   functions.view = "functions";
+  functions.switches = NULL;
   self->functions = app_table_new (session, &functions, _ ("Functions"));
   app_table_set_columns (APP_TABLE (self->functions), columns);
   app_table_show_filter (APP_TABLE (self->functions), _ ("Filter Functions"));
   g_signal_connect (self->functions, "selected", G_CALLBACK (on_selected), self);
   g_signal_connect (self->functions, "loaded", G_CALLBACK (on_loaded), self);
   gtk_paned_set_start_child (GTK_PANED (paned), self->functions);
-  gtk_paned_set_end_child (GTK_PANED (paned), make_code (self));
+  gtk_paned_set_end_child (GTK_PANED (paned), make_code (self, paned));
   gtk_paned_set_position (GTK_PANED (paned), 300);
   gtk_paned_set_shrink_start_child (GTK_PANED (paned), FALSE);
   gtk_paned_set_shrink_end_child (GTK_PANED (paned), FALSE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source lines of one function with their weights. */
+/* Source lines of one function with their weights; with --whole-files, all lines of its
+ * files. */
 
 #include "views/functions/source-lines.h"
 #include "views/sample-rows.h"
@@ -8,8 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_BETWEEN   60 /* lines without weight that are shown between two with weight */
-#define CONTEXT        3  /* lines around a line with weight where more are not shown */
+#define MOST_BETWEEN   60    /* lines without weight that are shown between two with weight */
+#define CONTEXT        3     /* lines around a line with weight where more are not shown */
+#define MOST_WHOLE     20000 /* lines of files that are shown whole */
 #define TAB_COLUMNS    8
 #define MOST_ADDRESSES 16 /* of a file, often one for each process */
 
@@ -37,7 +39,8 @@ typedef struct
   Rows *rows;
   SourceLines source;
   const char *file;
-  uint32_t last; /* last line that was added */
+  uint32_t last;    /* last line that was added */
+  uint32_t n_whole; /* lines of the file if all are shown, or 0 */
 } SourceRows;
 
 /* Replaces tabs by blanks, because the text does not start at a tab stop. *(full)* */
@@ -82,10 +85,12 @@ add_line (SourceRows *self, uint32_t line, uint64_t weight, uint64_t total)
 static void
 add_lines_between (SourceRows *self, uint32_t begin, uint32_t end)
 {
-  bool is_long = end > begin && end - begin > MOST_BETWEEN;
+  bool is_long = self->n_whole == 0 && end > begin && end - begin > MOST_BETWEEN;
 
   if (self->source.lines == NULL)
     return;
+  if (self->n_whole != 0)
+    end = MIN (end, self->n_whole + 1); /* a changed file may have fewer lines */
   for (uint32_t line = begin; line < end; line++)
     if (!is_long || line < begin + CONTEXT)
       add_line (self, line, 0, 0);
@@ -209,8 +214,15 @@ add_file (SourceRows *self,
 
   self->file = text->path;
   sysprof_source_lines_init (&self->source, text->text, text->size);
+  self->n_whole = sysprof_request_has (self->request, "whole-files") &&
+                          self->source.lines != NULL &&
+                          self->rows->n_rows + self->source.lines->len <= MOST_WHOLE
+                      ? self->source.lines->len
+                      : 0;
   /* The function begins before its first line with weight, or nothing knows where. */
-  if (begin == lines[0].line)
+  if (self->n_whole != 0)
+    begin = 1;
+  else if (begin == lines[0].line)
     begin -= MIN (CONTEXT, begin - 1);
   self->last = begin - 1;
   for (uint32_t i = 0; i < n; i++)
@@ -218,7 +230,10 @@ add_file (SourceRows *self,
       add_lines_between (self, self->last + 1, lines[i].line);
       add_line (self, lines[i].line, lines[i].self, lines[i].total);
     }
-  add_rest (self, find_begin (self, is_wanted, lines[0].file, self->last, true));
+  if (self->n_whole != 0)
+    add_lines_between (self, self->last + 1, self->n_whole + 1);
+  else
+    add_rest (self, find_begin (self, is_wanted, lines[0].file, self->last, true));
   sysprof_source_lines_clear (&self->source);
 }
 
@@ -350,10 +365,16 @@ fill_source (const ViewRequest *request, Rows *rows, GError **error)
   return true;
 }
 
+static const ViewSwitch switches[] = {
+  { "whole-files", "Show all lines of the source files" },
+  { NULL },
+};
+
 const View sysprof_source_view = {
   .name = "source",
   .title = "Source",
   .summary = "source lines of the --focus function",
+  .switches = switches,
   .recorded_by = RECORDED_AS_SAMPLES,
   .options = OPTIONS_SAMPLES | OPTIONS_SHARES | OPTIONS_FOCUS,
   .fill = fill_source,
