@@ -106,6 +106,11 @@ class Node:
         self.index, self.n_children, self.name, self.role = value(3).get_int32(), value(4).get_int32(), value(6).get_string(), value(7).get_uint32()
         self.app, self.sender, self.item, self.children, self.parent = app, sender, item, [], None
 
+    def had(self, state):
+        """Whether it was in a state, such as FOCUSED, when the tree was read: costs no call."""
+        low, high = self.item.get_child_value(9).unpack()
+        return bool((low | high << 32) >> int(getattr(self.app.pyatspi, f'STATE_{state}')) & 1)
+
     def call(self, interface, method, signature='()', *values):
         return self.app.call(self.sender, self.path, f'org.a11y.atspi.{interface}', method, self.app.GLib.Variant(signature, values)).unpack()
 

@@ -98,11 +98,12 @@ choose_tracks (AppTimeline *self)
 }
 
 static void
-add_row (AppTimeline *self, guint place)
+add_row (AppTimeline *self, guint place, const char *focused)
 {
   uint32_t i = g_array_index (self->chosen, uint32_t, place);
   const Track *track = &self->tracks->set->tracks[i];
   const Focus *focus = app_session_get_focus (self->session);
+  g_autofree char *key = dup_key (track);
   GtkWidget *row = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0);
   GtkWidget *widget = app_track_new (self->session);
 
@@ -113,6 +114,21 @@ add_row (AppTimeline *self, guint place)
   gtk_box_append (GTK_BOX (row), widget);
   gtk_box_append (GTK_BOX (self->rows), row);
   g_ptr_array_add (self->track_widgets, widget);
+  if (g_strcmp0 (key, focused) == 0)
+    gtk_widget_grab_focus (widget);
+}
+
+/* The key of the track that has the keyboard; NULL = none. *(full)* */
+static char *
+dup_focused_key (AppTimeline *self)
+{
+  GtkRoot *root = gtk_widget_get_root (GTK_WIDGET (self));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus (root) : NULL;
+  GtkWidget *track = focus != NULL ? gtk_widget_get_ancestor (focus, APP_TYPE_TRACK) : NULL;
+
+  return track != NULL && gtk_widget_is_ancestor (track, GTK_WIDGET (self))
+             ? dup_key (app_track_get_track (APP_TRACK (track)))
+             : NULL;
 }
 
 static void
@@ -120,7 +136,7 @@ show_rows (AppTimeline *self)
 {
   uint32_t n, n_shown;
   uint64_t hidden = 0, all = 0;
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *focused = dup_focused_key (self);
   GtkWidget *child;
 
   choose_tracks (self);
@@ -139,7 +155,7 @@ show_rows (AppTimeline *self)
   while ((child = gtk_widget_get_first_child (self->rows)) != NULL)
     gtk_box_remove (GTK_BOX (self->rows), child);
   for (uint32_t i = 0; i < n_shown; i++)
-    add_row (self, i);
+    add_row (self, i, focused);
   text = g_strdup_printf (ngettext ("Show %u More (%.0f %% of the events)",
                                     "Show %u More (%.0f %% of the events)", n - n_shown),
                           n - n_shown, 100.0 * (double) hidden / (double) MAX (all, 1));
@@ -391,13 +407,6 @@ on_pin (GtkWidget *widget, const char *action, GVariant *parameter)
     }
   show_rows (self);
   fill (self);
-  for (guint i = 0; i < self->track_widgets->len; i++)
-    {
-      g_autofree char *shown = dup_key (app_track_get_track (self->track_widgets->pdata[i]));
-
-      if (g_str_equal (shown, key))
-        gtk_widget_grab_focus (self->track_widgets->pdata[i]);
-    }
 }
 
 static void

@@ -160,6 +160,11 @@ on_key (GtkEventControllerKey *controller,
     return FALSE;
   if (handle_tree_key (self, key, gtk_single_selection_get_selected (self->selection), item))
     return TRUE;
+  if (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) /* GTK may activate another row */
+    {
+      on_activate (NULL, gtk_single_selection_get_selected (self->selection), self);
+      return TRUE;
+    }
   return app_row_menu_press (self->session, result, app_row_get_row (item), key);
 }
 
