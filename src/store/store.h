@@ -273,8 +273,7 @@ typedef struct
   int32_t *tid;         /* [n] -1 unknown */
   StackId *stack;       /* [n] where that was */
   uint32_t *allocation; /* [n] row of Store.allocations; NO_ALLOCATION where it was freed */
-  /* [n] or NULL: not computed yet. Set once and atomically: sysprof_heap_get_freed() */
-  uint32_t *freed;
+  uint32_t *freed;      /* [n] or NULL; set once and atomically: sysprof_heap_get_freed() */
   uint32_t n;
 } HeapEvents;
 
@@ -434,8 +433,7 @@ typedef struct Store
   uint8_t *sample_notes;        /* [samples.n] CaptureFound; NULL = not recorded */
   SampledEvent *sampled_events; /* [n_sampled_events] none if not recorded */
   uint32_t n_sampled_events;
-  /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if
-   * there is one */
+  /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = of the first, if any */
   uint8_t *sample_event;
   int64_t *sample_period; /* [samples.n], with `sample_event` */
   AddressTable addresses;

@@ -43,8 +43,11 @@ const char *sysprof_track_fill_title (TrackFill *fill, const char *title);
  * */
 TrackSeries *sysprof_track_add_series (TrackFill *fill, Track *track, const char *title);
 /* Adds a value at `offset` to the figures of the selected time. */
-void sysprof_track_select (
-    const TrackFill *fill, TrackSeries *series, int64_t offset, double value, double weight);
+void sysprof_track_select (const TrackFill *fill,
+                           TrackSeries *series,
+                           int64_t offset,
+                           double value,
+                           double weight);
 /* Sets the scale from the bins of the series. */
 void sysprof_track_measure (const TrackFill *fill, Track *track);
 static inline uint32_t
