@@ -6,9 +6,11 @@ width and direction of text without a complaint of GTK.
 usage: test-windows.py SYSPROF SYSPROF_REPORT
 """
 import gzip
+import itertools
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -18,6 +20,7 @@ desktop.enter()
 import recording  # noqa: E402
 
 RECENT = pathlib.Path(os.environ['XDG_DATA_HOME'], 'recently-used.xbel')
+DRAG_SOURCE = pathlib.Path(__file__).resolve().with_name('drag-source.py')
 PADDING = 5  # px, at the right of cells
 SECTIONS = ('overview', 'time-profiler', 'memory', 'logs', 'marks', 'processes', 'dbus', 'cpu', 'energy', 'graphics', 'memory-usage',
             'network', 'storage', 'pressure', 'other', 'files', 'metadata')
@@ -63,6 +66,37 @@ class Windows(unittest.TestCase):
         self.assertEqual(subprocess.run([desktop.PROGRAM, other], check=False, timeout=desktop.SECONDS).returncode, 0)
         app.wait_for('other.syscap', 'frame')
         self.wait_until_loaded(2)
+
+    def drop(self, path):
+        """Drags a file from another program, which is beside our windows, to the one in front."""
+        output = self.folder / 'drag'
+        with output.open('w') as file:
+            source = subprocess.Popen([sys.executable, DRAG_SOURCE, path], stdout=file, env={**os.environ, 'GTK_A11Y': 'none'})
+        places = itertools.count()
+
+        def drag_until(word, x, y, *words):
+            def move():
+                subprocess.run(['xdotool', 'mousemove', str(x + next(places) % 40), str(y), *words], check=True)
+                return word in output.read_text()
+            self.app.wait(move, word)
+        try:
+            subprocess.run(['xdotool', 'search', '--sync', '--onlyvisible', '--name', 'Drag Source', 'windowmove', '--sync', '1210', '700'], check=True)
+            drag_until('begun', 1220, 740, 'mousedown', '1')
+            drag_until('accepted', 400, 300)
+            subprocess.run(['xdotool', 'mouseup', '1'], check=True)
+            self.app.wait_for(path.name, 'frame')
+        finally:
+            source.kill()
+            source.wait()
+
+    def test_dropped_files_open(self):
+        app = self.open()
+        app.wait_for('Sysprof', 'frame')
+        for window, name in enumerate(('first.syscap', 'second.syscap'), 2):
+            path = self.folder / name
+            path.write_bytes(self.capture.read_bytes())
+            self.drop(path)
+            self.wait_until_loaded(window)
 
     def test_bus_starts_the_application(self):
         services = pathlib.Path(os.environ['XDG_DATA_HOME'], 'dbus-1/services')
