@@ -130,11 +130,12 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
       sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   const char *noun = rows->noun ? rows->noun : rows->weight_name;
   uint64_t n = rows->is_event_list ? rows->n_available : store->samples.n;
+  const char *recorded_by = request->hides_options ? request->recorded_by : rows->recorded_by;
   char grouped[SYSPROF_GROUPED_SIZE];
   GString *text;
 
-  if (n == 0 && rows->recorded_by != NULL && !request->hides_options)
-    return g_strdup_printf ("This capture has no %s. %s", noun, rows->recorded_by);
+  if (n == 0 && recorded_by != NULL)
+    return g_strdup_printf ("This capture has no %s. %s", noun, recorded_by);
   if (n == 0)
     return g_strdup_printf ("This capture has no %s.", noun);
   if (request->search != NULL && *request->search != '\0')

@@ -53,7 +53,8 @@ typedef struct
   const char *colors;   /* one of sysprof_flame_color_schemes(), NULL = "kind" */
   bool icicle;
   /* Text. */
-  bool hides_options; /* in sentences: a window has no options */
+  bool hides_options;      /* in sentences: a window has no options */
+  const char *recorded_by; /* like that of the view, with the words of a window; or NULL */
   bool use_color;
   uint8_t terminal_colors;  /* TerminalColors */
   bool is_ascii;            /* no drawn characters outside of ASCII */

@@ -209,6 +209,10 @@ class ManyFunctions(desktop.Case):
             capture.sample([captures.USER, BASE + symbols()[name]], 8, time=0, pid=8)
         return capture.save(path)
 
+    def test_waits_that_were_not_recorded(self):
+        self.app.show('time-profiler/waits')
+        self.app.wait_for(lambda text: 'no waits' in text and 'Record Waits' in text)
+
     def test_narrow_frames(self):
         self.app.show('time-profiler/flame')
         chart = self.app.wait_for('Flame graph', 'list')

@@ -7,6 +7,7 @@
 #include "render/render.h"
 #include "views/tracks/tracks.h"
 
+#include <glib/gi18n.h>
 #include <string.h>
 
 RowResult *
@@ -156,6 +157,7 @@ fill (RowResult *self, const StackPath *stack_path, GCancellable *cancellable, G
     .switches = self->query.switches,
     .search = self->search,
     .hides_options = true,
+    .recorded_by = self->query.missing != NULL ? _ (self->query.missing) : NULL,
     .limit = self->query.sort == NULL ? self->query.limit : 0,
     .left_heavy = self->focus->selection.left_heavy,
     .cancellable = cancellable,

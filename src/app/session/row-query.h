@@ -35,6 +35,8 @@ typedef struct
   int32_t pid;      /* only this process; 0 = all */
   const char *sort; /* column, static; NULL = the order of the view */
   uint32_t limit;
+  const char
+      *missing; /* translatable, static: how to record its data, if the section has other */
 } RowQuery;
 
 /* Rows and all that they borrow. Frozen. */
