@@ -146,6 +146,26 @@ handle_tree_key (AppTable *self, guint key, guint position, AppRow *row)
   return true;
 }
 
+/* Gives the keyboard to the selected row: GTK leaves it at another one when the selection or rows
+ * move, and Down starts from there. */
+static void
+focus_selected (AppTable *self)
+{
+  guint selected = gtk_single_selection_get_selected (self->selection);
+  GtkWidget *list = gtk_widget_get_last_child (self->view);
+
+  for (GtkWidget *line = gtk_widget_get_first_child (list); line != NULL;
+       line = gtk_widget_get_next_sibling (line))
+    {
+      GtkWidget *holder = gtk_widget_get_first_child (line);
+      GtkWidget *cell = holder != NULL ? gtk_widget_get_first_child (holder) : NULL;
+      GtkListItem *item = cell != NULL ? g_object_get_data (G_OBJECT (cell), "item") : NULL;
+
+      if (item != NULL && gtk_list_item_get_position (item) == selected)
+        gtk_widget_grab_focus (line);
+    }
+}
+
 static gboolean
 on_key (GtkEventControllerKey *controller,
         guint key,
@@ -158,6 +178,7 @@ on_key (GtkEventControllerKey *controller,
 
   if (item == NULL || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
     return FALSE;
+  focus_selected (self);
   if (handle_tree_key (self, key, gtk_single_selection_get_selected (self->selection), item))
     return TRUE;
   if (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) /* GTK may activate another row */
