@@ -146,8 +146,8 @@ handle_tree_key (AppTable *self, guint key, guint position, AppRow *row)
   return true;
 }
 
-/* Gives the keyboard to the selected row: GTK leaves it at another one when the selection or rows
- * move, and Down starts from there. */
+/* Gives the keyboard to the selected row: GTK leaves it at another one when the selection moves
+ * or the rows do, and Down starts from there. */
 static void
 focus_selected (AppTable *self)
 {
