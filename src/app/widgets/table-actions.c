@@ -180,7 +180,10 @@ on_key (GtkEventControllerKey *controller,
     return FALSE;
   focus_selected (self);
   if (handle_tree_key (self, key, gtk_single_selection_get_selected (self->selection), item))
-    return TRUE;
+    {
+      focus_selected (self);
+      return TRUE;
+    }
   if (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) /* GTK may activate another row */
     {
       on_activate (NULL, gtk_single_selection_get_selected (self->selection), self);
