@@ -51,7 +51,7 @@ from_rgb (uint32_t rgb)
 
 #define LINEAR_STEPS 1024
 
-/* From a table: a frame of a chart asks for tens of thousands of bars. */
+/* From a table: a frame of a chart has tens of thousands of bars. */
 static double
 linear (double channel)
 {

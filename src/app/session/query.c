@@ -49,7 +49,7 @@ dim (gpointer data)
   AppQuery *self = data;
 
   self->dim_timeout = 0;
-  gtk_widget_set_opacity (self->owner, WAITING_OPACITY); /* a class would style all rows anew */
+  gtk_widget_set_opacity (self->owner, WAITING_OPACITY); /* a class would restyle all rows */
   return G_SOURCE_REMOVE;
 }
 
