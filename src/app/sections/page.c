@@ -42,17 +42,8 @@ app_section_table_new (AppSession *session, const SectionView *view)
   return table;
 }
 
-/* Hides a widget while its holder is not the shown page of a stack: in each frame GTK looks at
- * the styles of all visible widgets, also of those on other pages. */
-static void
-hide_with (GtkWidget *widget, GtkWidget *holder)
-{
-  g_signal_connect_object (holder, "map", G_CALLBACK (gtk_widget_show), widget,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (holder, "unmap", G_CALLBACK (gtk_widget_hide), widget,
-                           G_CONNECT_SWAPPED);
-}
-
+/* The view is hidden while it is not on the screen: in each frame GTK looks at the styles of
+ * all visible widgets, also of those on pages that are not shown. */
 static GtkWidget *
 make_view (AppSession *session, const SectionView *view)
 {
@@ -61,7 +52,10 @@ make_view (AppSession *session, const SectionView *view)
       view->make != NULL ? view->make (session, view) : app_section_table_new (session, view);
 
   adw_bin_set_child (ADW_BIN (holder), widget);
-  hide_with (widget, holder);
+  g_signal_connect_object (holder, "map", G_CALLBACK (gtk_widget_show), widget,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (holder, "unmap", G_CALLBACK (gtk_widget_hide), widget,
+                           G_CONNECT_SWAPPED);
   return holder;
 }
 
@@ -98,7 +92,6 @@ app_section_page_new (AppSession *session, const Section *section)
   gtk_box_append (GTK_BOX (page), stack);
   gtk_box_append (GTK_BOX (page), bar);
   g_object_set_data (G_OBJECT (page), "views", stack);
-  hide_with (stack, page);
   return page;
 }
 
