@@ -100,17 +100,19 @@ draw_graph (AppCell *self, GtkSnapshot *snapshot, int width, int height, GdkRGBA
 
 /* --- texts --- */
 
-static void
+/* Returns whether the text is another one than before. */
+static bool
 set_text (AppCell *self, LineText *text, const char *value)
 {
   if (g_strcmp0 (text->text, value) == 0)
-    return;
+    return false;
   g_free (text->text);
   text->text = g_strdup (value);
   text->room = -1;
   if (text->layout != NULL)
     pango_layout_set_text (text->layout, value != NULL ? value : "", -1);
   gtk_widget_queue_draw (GTK_WIDGET (self));
+  return true;
 }
 
 static void
@@ -394,9 +396,8 @@ app_cell_set_text (AppCell *self, const char *text, const char *addition)
 {
   g_autofree char *cut = app_dup_cut_text (text);
 
-  if (g_strcmp0 (self->text.text, cut) != 0)
+  if (set_text (self, &self->text, cut))
     app_set_name (GTK_WIDGET (self), cut);
-  set_text (self, &self->text, cut);
   set_text (self, &self->addition, addition);
 }
 

@@ -152,9 +152,8 @@ static void
 focus_selected (AppTable *self)
 {
   guint selected = gtk_single_selection_get_selected (self->selection);
-  GtkWidget *list = gtk_widget_get_last_child (self->view);
 
-  for (GtkWidget *line = gtk_widget_get_first_child (list); line != NULL;
+  for (GtkWidget *line = app_table_get_first_line (self); line != NULL;
        line = gtk_widget_get_next_sibling (line))
     {
       GtkWidget *holder = gtk_widget_get_first_child (line);

@@ -38,6 +38,8 @@ struct _AppTable
 int app_table_find_sorted (AppTable *self, const char **name, bool *is_descending);
 /* Shows the columns of a model. If they are others, the table takes it and shows no rows. */
 void app_table_update_columns (AppTable *self, AppRowsModel *model);
+/* The widget of a row; the others are its siblings. NULL = no row. */
+GtkWidget *app_table_get_first_line (AppTable *self);
 /* Moves the widgets of rows to those that are at their positions now. */
 void app_table_move_rows (AppTable *self);
 

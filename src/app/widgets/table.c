@@ -107,8 +107,8 @@ unbind_cell (GtkListItemFactory *factory, GtkListItem *item, TableColumn *column
 
 /* --- moved rows --- */
 
-static GtkWidget *
-get_first_line (AppTable *self)
+GtkWidget *
+app_table_get_first_line (AppTable *self)
 {
   return gtk_widget_get_first_child (gtk_widget_get_last_child (self->view));
 }
@@ -143,7 +143,7 @@ fill_stale (gpointer data)
   AppTable *self = data;
   int64_t end = g_get_monotonic_time () + FILL_USEC;
 
-  for (GtkWidget *line = get_first_line (self); line != NULL;
+  for (GtkWidget *line = app_table_get_first_line (self); line != NULL;
        line = gtk_widget_get_next_sibling (line))
     if (g_object_get_data (G_OBJECT (line), "is-stale") != NULL)
       {
@@ -160,7 +160,7 @@ app_table_move_rows (AppTable *self)
 {
   int height = gtk_widget_get_height (gtk_widget_get_last_child (self->view));
 
-  for (GtkWidget *line = get_first_line (self); line != NULL;
+  for (GtkWidget *line = app_table_get_first_line (self); line != NULL;
        line = gtk_widget_get_next_sibling (line))
     {
       GtkAllocation place;
