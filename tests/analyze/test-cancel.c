@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Long folds end soon after they were canceled from another thread. The tests measure how much
- * work was done afterwards, not how long it took. What was cut short is not kept. */
+ * work was done afterwards, not how long it took. Incomplete results are not kept. */
 
 #include "fixture.h"
 

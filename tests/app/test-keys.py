@@ -181,7 +181,7 @@ class Keys(desktop.Case):
         return entry and ' '.join(entry.getText(0, entry.characterCount).rstrip('\n').rpartition('\n')[2].split())
 
     def focused(self):
-        """The name of what has the keyboard, or of the table around it."""
+        """The name of the object that has the keyboard, or of the table around it."""
         node = next((node for node in self.app.walk() if node.had('FOCUSED')), None)
         while node and (node.getRoleName() == 'table row' or node.name.startswith('Gtk')):
             node = node.parent
